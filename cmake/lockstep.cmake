@@ -1,0 +1,64 @@
+# The helpers every CMakeLists.txt of this project uses: one way to add a library, one to add a test.
+
+# ccache where it is installed: nobody has to ask for it.
+find_program(LOCKSTEP_CCACHE ccache)
+if(LOCKSTEP_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      "${LOCKSTEP_CCACHE}")
+endif()
+
+# Flags that all our targets share.
+add_library(lockstep_flags INTERFACE)
+target_compile_features(lockstep_flags INTERFACE cxx_std_20)
+target_compile_options(lockstep_flags INTERFACE
+  -Wall -Wextra -Werror -fpch-preprocess
+  $<$<CONFIG:RelWithDebInfo>:-O3> $<$<CONFIG:RelWithDebInfo>:-g1>)
+target_include_directories(lockstep_flags INTERFACE
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+if(LOCKSTEP_SANITIZE)
+  target_compile_options(lockstep_flags INTERFACE
+    -fsanitize=${LOCKSTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
+endif()
+
+# lockstep_library(NAME SOURCES file... DEPENDS target...)
+#   One static library a folder, so that a folder's dependencies can be read off its CMakeLists.txt.
+function(lockstep_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  add_library(lockstep_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(lockstep_${name} PUBLIC lockstep_flags ${arg_DEPENDS})
+  set_target_properties(lockstep_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# lockstep_use_torch(TARGET [TORCH_FREE file...])
+#   Links libtorch and shares the one precompiled torch header: the first target to ask builds it, the
+#   others reuse it. Files that include no torch are listed as TORCH_FREE: loading the header takes longer
+#   than compiling them. Targets that only link torch need not ask at all.
+function(lockstep_use_torch target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TORCH_FREE")
+  target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
+  # The header is compiled as -fPIC, and so must be all that use it; executables would get -fPIE.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  get_property(owner GLOBAL PROPERTY LOCKSTEP_PCH_OWNER)
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${target} PRIVATE <torch/torch.h>)
+    set_property(GLOBAL PROPERTY LOCKSTEP_PCH_OWNER ${target})
+  endif()
+  set_source_files_properties(${arg_TORCH_FREE} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# lockstep_test(NAME [LABELS label...] [TIMEOUT seconds] COMMAND command...)
+#   The time-out only ends a test that hangs; it is not a claim about speed.
+function(lockstep_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS;COMMAND")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 600)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()

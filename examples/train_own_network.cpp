@@ -1,0 +1,41 @@
+// A network and a training loop of your own, data-parallel. Start it on four workers of this
+// machine:
+//   lockstep launch --workers 4 -- ./train_own_network
+#include <lockstep/lockstep.h>
+
+#include <cstdio>
+
+struct Net : torch::nn::Module {
+  Net() {
+    layers =
+        register_module("layers", torch::nn::Sequential(torch::nn::Linear(2, 32), torch::nn::ReLU(),
+                                                        torch::nn::Linear(32, 2)));
+  }
+  torch::Tensor forward(torch::Tensor x) { return layers->forward(x); }
+  torch::nn::Sequential layers;
+};
+
+/// Points in a square, labelled by whether they lie inside the unit circle.
+std::pair<torch::Tensor, torch::Tensor> next_batch() {
+  torch::Tensor points = 4 * torch::rand({64, 2}) - 2;
+  return {points, points.square().sum(1).lt(1).to(torch::kInt64)};
+}
+
+int main() {
+  auto group = lockstep::init();       // where am I, and who else is there
+  torch::manual_seed(group.rank());    // every worker draws other points
+  auto net = std::make_shared<Net>();  // any torch::nn::Module
+  lockstep::DistributedDataParallel ddp(net,
+                                        group);  // rank 0's weights everywhere; gradients hooked
+  torch::optim::SGD sgd(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+
+  for (int step = 1; step <= 300; ++step) {
+    auto [points, labels] = next_batch();
+    sgd.zero_grad();
+    auto loss = torch::nn::functional::cross_entropy(net->forward(points), labels);
+    loss.backward();  // buckets are reduced while backward runs
+    sgd.step();       // gradients are already the average
+    if (step % 100 == 0 && group.rank() == 0)
+      std::printf("step %d: loss %.3f\n", step, loss.item<double>());
+  }
+}

@@ -1,0 +1,102 @@
+// Group: the ranks that talk to each other, and the handle that every collective is called on.
+//
+// A collective is called by all ranks of the group, in the same order, with arguments that fit.
+// Before any data move the ranks compare what they called; if they differ, every rank throws the
+// same MismatchError that lists each rank's call. No wait is endless: a rank that is late throws a
+// TimeoutError at the others' deadline, one that died a PeerLostError within a second or so.
+// After an error of these kinds the group is broken, and every later call throws that error again.
+//
+// Thread safety: a Group may be used from several threads, but all ranks must agree on the order of
+// their collectives, which is easiest when one thread makes the calls. Asynchronous collectives run
+// in order on the group's own thread; a blocking one with nothing pending runs on the caller's
+// thread.
+#pragma once
+
+#include <lockstep/memory.h>
+#include <lockstep/types.h>
+#include <lockstep/work.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace lockstep {
+
+namespace comm {
+class GroupCore;
+}
+
+struct GroupOptions {
+  /// How long an operation may wait for its peers. Longer than the longest pause that is no fault:
+  /// the slowest rank's longest step, plus a checkpoint it may be writing.
+  std::chrono::milliseconds timeout = std::chrono::seconds(60);
+
+  /// How long ranks wait for each other while the group is made: long enough for the slowest start.
+  std::chrono::milliseconds rendezvous_timeout = std::chrono::seconds(300);
+};
+
+/// What a rank has moved and waited since its group was made. Take the difference of two readings.
+struct Counters {
+  std::uint64_t operations = 0;  ///< collectives and messages that have ended
+  std::uint64_t bytes = 0;       ///< bytes sent; on `direct`, read from and written for other ranks
+  double seconds = 0;            ///< time inside operations, waiting included
+  double wait_seconds = 0;       ///< of it, time until the slowest rank had come
+};
+
+/// A small value; copies are the same member of the same group. The rank leaves the group when its
+/// last copy goes away; peers that still need it then get a PeerLostError.
+class Group {
+ public:
+  explicit Group(std::shared_ptr<comm::GroupCore> core) : core_(std::move(core)) {}
+
+  int rank() const;
+  int size() const;
+  /// "thread" or "shm".
+  std::string_view transport() const;
+
+  /// Memory that `direct` collectives work on in place. A collective: all ranks ask for the same
+  /// size.
+  Memory allocate(std::size_t bytes);
+
+  /// Combines all ranks' arrays element by element; all ranks get the result, the same to the bit.
+  void all_reduce(ArrayView data, ReduceOp op = ReduceOp::sum,
+                  Algorithm algorithm = Algorithm::automatic);
+  Work all_reduce_async(ArrayView data, ReduceOp op = ReduceOp::sum,
+                        Algorithm algorithm = Algorithm::automatic);
+
+  /// Copies root's array to all ranks.
+  void broadcast(ArrayView data, int root = 0);
+
+  /// Root gets all ranks' arrays in rank order. `all` holds size() × mine.count elements on root;
+  /// it is ignored elsewhere.
+  void gather(ConstArrayView mine, ArrayView all, int root = 0);
+
+  /// The reverse of gather: each rank gets its part of root's array.
+  void scatter(ConstArrayView all, ArrayView mine, int root = 0);
+
+  /// Returns when all ranks have called it.
+  void barrier();
+
+  /// Messages between two ranks, matched by (sender, tag) in the order they were sent. Receiver and
+  /// sender must name the same number of bytes. A send may wait for its receiver. REQUIRES: tag >=
+  /// 0.
+  void send(ConstArrayView data, int to, int tag = 0);
+  void recv(ArrayView data, int from, int tag = 0);
+  Work isend(ConstArrayView data, int to, int tag = 0);
+  Work irecv(ArrayView data, int from, int tag = 0);
+
+  Counters counters() const;
+
+ private:
+  std::shared_ptr<comm::GroupCore> core_;
+};
+
+/// Runs `body` on `size` ranks that are threads of this process, each with its member of one group,
+/// and returns when all have ended. If ranks throw, rethrows the error of the one that failed
+/// first.
+void run_threads(int size, const std::function<void(Group)>& body,
+                 const GroupOptions& options = {});
+
+}  // namespace lockstep

@@ -1,0 +1,7 @@
+// All of Lockstep that a program needs.
+#pragma once
+
+#include <lockstep/ddp.h>
+#include <lockstep/error.h>
+#include <lockstep/group.h>
+#include <lockstep/init.h>

@@ -1,0 +1,31 @@
+// A handle on an operation that was started and may not have ended.
+#pragma once
+
+#include <memory>
+
+namespace lockstep {
+
+namespace comm {
+class WorkState;
+}
+
+/// A small value; copies refer to the same operation. An empty Work is done.
+///
+/// The arrays given to the operation belong to it until wait() has returned or thrown. Dropping the
+/// last handle without waiting neither cancels the operation nor reports its error.
+class Work {
+ public:
+  Work() = default;
+  explicit Work(std::shared_ptr<comm::WorkState> state) : state_(std::move(state)) {}
+
+  /// Blocks until the operation has ended, and rethrows the error if it failed. Any thread.
+  void wait();
+
+  /// True once wait() would return or throw at once. Any thread.
+  bool done() const;
+
+ private:
+  std::shared_ptr<comm::WorkState> state_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,40 @@
+// A moment after which waiting is an error. Passed down to whatever waits, so that nested waits
+// share one limit instead of adding theirs up.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace lockstep {
+
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  static Deadline after(std::chrono::milliseconds timeout) { return Deadline(timeout); }
+
+  bool passed() const { return Clock::now() >= end_; }
+
+  /// Time left, never negative.
+  std::chrono::milliseconds left() const {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
+    return std::max(left, std::chrono::milliseconds(0));
+  }
+
+  /// The whole time that was given, for messages.
+  double seconds() const { return std::chrono::duration<double>(timeout_).count(); }
+
+ private:
+  explicit Deadline(std::chrono::milliseconds timeout)
+      : timeout_(timeout), end_(Clock::now() + timeout) {}
+
+  std::chrono::milliseconds timeout_;
+  Clock::time_point end_;
+};
+
+/// Seconds on the steady clock, for measuring durations.
+inline double now_seconds() {
+  return std::chrono::duration<double>(Deadline::Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace lockstep

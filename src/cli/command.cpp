@@ -1,0 +1,46 @@
+#include "cli/command.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+
+namespace lockstep::cli {
+
+int report_exception(const std::string& prefix) {
+  try {
+    throw;
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "{}: {}\n", prefix, error.what());
+    return kBadUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", prefix, error.what());
+    return kFailure;
+  }
+}
+
+void write_json(const std::string& file, const nlohmann::json& json) {
+  if (file.empty()) return;
+  const std::string text = json.dump(2) + "\n";
+  if (file == "-")
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  else
+    write_file(file, text);
+}
+
+bool on_terminal() {
+  return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+}
+
+std::string default_run_dir(const std::string& kind) {
+  return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", kind, fmt::localtime(std::time(nullptr)));
+}
+
+}  // namespace lockstep::cli

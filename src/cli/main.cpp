@@ -1,0 +1,25 @@
+// The lockstep command. It and its subcommands are the only code that prints or exits.
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+
+int main(int argc, char** argv) {
+  using namespace lockstep::cli;
+  CLI::App app("Distributed data-parallel training for C++.", "lockstep");
+  app.set_version_flag("--version", LOCKSTEP_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  int code = kSuccess;
+  add_train_command(app, code);
+  add_compare_command(app, code);
+  add_bench_command(app, code);
+  add_launch_command(app, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kBadUsage;
+  } catch (...) {
+    return report_exception("lockstep");
+  }
+  return code;
+}

@@ -1,0 +1,111 @@
+#include "cli/progress_printer.h"
+
+#include "base/deadline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::cli {
+
+namespace {
+
+class Silent : public train::Progress {
+ public:
+  void started(const train::TrainConfig&, std::size_t, std::size_t) override {}
+  void iteration(std::size_t, std::size_t, double, double) override {}
+  void epoch(std::size_t, const std::vector<std::vector<train::Record>>&) override {}
+};
+
+class Lines : public train::Progress {
+ public:
+  Lines(std::size_t log_every, std::FILE* out)
+      : log_every_(std::max<std::size_t>(1, log_every)), out_(out) {}
+
+  void started(const train::TrainConfig& config, std::size_t iterations,
+               std::size_t train_images) override {
+    fmt::print(out_,
+               "{} on {} images of {}: {} worker{} × {} thread{}, {} over {}, {} iterations\n",
+               config.model, train_images, config.data, config.workers, plural(config.workers),
+               config.threads_per_worker(), plural(config.threads_per_worker()),
+               config.method().method, config.transport, iterations);
+    std::fflush(out_);
+  }
+
+  void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
+    if (done % log_every_ != 0) return;
+    fmt::print(out_, "iteration {}/{}  loss {:.4f}\n", done, iterations, loss);
+    std::fflush(out_);
+  }
+
+  void epoch(std::size_t epoch, const std::vector<std::vector<train::Record>>& records) override {
+    for (std::size_t rank = 0; rank < records.size(); ++rank) {
+      double loss = 0, correct = 0, samples = 0, seconds = 0, timed = 0;
+      for (const train::Record& record : records[rank]) {
+        loss += record.loss_sum;
+        correct += record.correct;
+        samples += record.samples;
+        if (record.iteration == 1) continue;  // pays for what is set up once
+        seconds += record.times.total;
+        timed += 1;
+      }
+      samples = std::max(samples, 1.0);
+      fmt::print(out_, "epoch {}  rank {}  loss {:.4f}  accuracy {:.2f} %  {:.5f} s/iteration\n",
+                 epoch, rank, loss / samples, 100 * correct / samples,
+                 timed > 0 ? seconds / timed : 0.0);
+    }
+    std::fflush(out_);
+  }
+
+ private:
+  static std::string_view plural(int count) { return count == 1 ? "" : "s"; }
+
+  const std::size_t log_every_;
+  std::FILE* const out_;
+};
+
+class Bar : public train::Progress {
+ public:
+  explicit Bar(std::FILE* out) : out_(out) {}
+
+  void started(const train::TrainConfig& config, std::size_t, std::size_t) override {
+    start_ = now_seconds();
+    batch_ = config.batch;
+  }
+
+  void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
+    const double now = now_seconds();
+    const bool last = done == iterations;
+    if (!last && now - drawn_ < 0.1) return;
+    drawn_ = now;
+    constexpr std::size_t kWidth = 30;
+    const std::size_t filled = kWidth * done / iterations;
+    const double rate = static_cast<double>(done) / (now - start_);
+    std::string bar;
+    for (std::size_t i = 0; i < kWidth; ++i) bar += i < filled ? "━" : "─";
+    fmt::print(out_, "\r\033[K{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left", bar, done,
+               iterations, loss, rate * static_cast<double>(batch_),
+               static_cast<double>(iterations - done) / rate);
+    if (last) fmt::print(out_, "\r\033[K");
+    std::fflush(out_);
+  }
+
+  void epoch(std::size_t, const std::vector<std::vector<train::Record>>&) override {}
+
+ private:
+  std::FILE* const out_;
+  double start_ = 0;
+  double drawn_ = 0;
+  std::size_t batch_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
+                                               std::FILE* out) {
+  if (style == ProgressStyle::bar) return std::make_unique<Bar>(out);
+  if (style == ProgressStyle::lines) return std::make_unique<Lines>(log_every, out);
+  return std::make_unique<Silent>();
+}
+
+}  // namespace lockstep::cli

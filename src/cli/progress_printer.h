@@ -1,0 +1,17 @@
+// Prints how a training goes on: a bar on a terminal, plain lines elsewhere.
+#pragma once
+
+#include "train/worker.h"
+
+#include <cstdio>
+#include <memory>
+
+namespace lockstep::cli {
+
+enum class ProgressStyle { silent, lines, bar };
+
+/// Prints to `out`. Lines come every `log_every` iterations, and after each epoch for every rank.
+std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
+                                               std::FILE* out = stdout);
+
+}  // namespace lockstep::cli

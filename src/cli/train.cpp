@@ -1,0 +1,93 @@
+// lockstep train: one model, one sync method.
+#include <lockstep/error.h>
+#include <lockstep/init.h>
+
+#include "cli/command.h"
+#include "cli/run_training.h"
+#include "cli/train_options.h"
+#include "launch/environment.h"
+#include "sync/sync_method.h"
+#include "train/worker.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace lockstep::cli {
+
+namespace {
+
+struct TrainCommand {
+  train::TrainConfig config;
+  TrainView view;
+};
+
+ProgressStyle style_for(const TrainView& view) {
+  if (view.json == "-") return ProgressStyle::silent;
+  return on_terminal() ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+void print_summary(const train::Summary& summary, const train::TrainConfig& config) {
+  fmt::print("{} iterations in {:.2f} s: {:.5f} s/iteration (median), {:.0f} images/s\n",
+             summary.iterations, summary.seconds_total, summary.seconds_per_iteration.p50,
+             summary.images_per_second);
+  fmt::print("train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
+             summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
+             100 * summary.test_accuracy);
+  fmt::print("{}\n", summary.verdict);
+  fmt::print("weights {}; the run is recorded in {}\n", summary.weights_sha256.substr(0, 16),
+             config.run_dir.string());
+}
+
+/// Started by a launcher: this process is one worker of the run.
+void train_as_worker(TrainCommand& command) {
+  Group group = init();
+  command.config.workers = group.size();
+  command.config.transport = group.transport();
+  const ProgressStyle style = style_for(command.view);
+  const auto progress = make_progress(style == ProgressStyle::bar ? ProgressStyle::lines : style,
+                                      command.view.log_every);
+  const train::Summary summary = train::train_worker(group, command.config, *progress);
+  if (group.rank() != 0) return;
+  if (command.view.json != "-") print_summary(summary, command.config);
+  write_json(command.view.json, train::to_json(summary));
+}
+
+void train_with_workers(const TrainCommand& command) {
+  const train::Summary summary =
+      run_training(command.config, style_for(command.view), command.view.log_every);
+  if (command.view.json != "-") print_summary(summary, command.config);
+  write_json(command.view.json, train::to_json(summary));
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("train", "train one model with one sync method");
+  auto options = std::make_shared<TrainCommand>();
+  add_train_options(*command, options->config, options->view);
+  command
+      ->add_option("--sync", options->config.sync,
+                   "how gradients are kept equal: " +
+                       fmt::format("{}", fmt::join(sync::method_names(), ", ")))
+      ->capture_default_str();
+  command->add_option("--save", options->config.save, "write the final weights here (safetensors)");
+  command->callback([command, options, &code] {
+    try {
+      const launch::Place place = launch::find_place();
+      if (place.size > 1 && command->count("--workers") > 0)
+        throw UsageError(
+            "--workers contradicts the launcher that started this process: leave it out");
+      if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
+      finish_train_options(*command, options->config);
+      if (place.size > 1)
+        train_as_worker(*options);
+      else
+        train_with_workers(*options);
+    } catch (...) {
+      code = report_exception("lockstep train");
+    }
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,53 @@
+#include "cli/train_options.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+/// The data that ship with Lockstep: beside the installed program, or in its source tree.
+std::filesystem::path shipped_data() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto installed = program.parent_path().parent_path() / "share" / "lockstep" / "data";
+  return std::filesystem::is_directory(installed, error) ? installed : LOCKSTEP_SOURCE_DATA;
+}
+
+}  // namespace
+
+void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView& view) {
+  config.data_dir = shipped_data();
+  auto option = [&](const std::string& name, auto& value, const std::string& help) {
+    command.add_option(name, value, help)->capture_default_str();
+  };
+  option("--model", config.model, "network: lenet5");
+  option("--data", config.data, "data set: mnist");
+  option("--data-dir", config.data_dir, "folder of the data; the default ships with Lockstep");
+  option("--limit", config.limit, "use the first N training images; 0 for all");
+  option("--workers", config.workers, "number of workers");
+  option("--threads", config.threads, "threads per worker; 0 shares out the cores");
+  option("--transport", config.transport, "how workers talk: shm (processes) or thread");
+  option("--algorithm", config.algorithm, "how an all-reduce is done: auto, star, ring, direct");
+  option("--dtype", config.dtype, "float32 or float64");
+  option("--batch", config.batch, "global batch: images of all workers in one step");
+  option("--epochs", config.epochs, "passes over the training images");
+  option("--iterations", config.iterations, "stop after N steps; 0 for no limit");
+  option("--lr", config.learning_rate, "learning rate");
+  option("--momentum", config.momentum, "momentum");
+  option("--weight-decay", config.weight_decay, "weight decay");
+  option("--seed", config.seed, "of the initial weights and the order of the images");
+  option("--first-bucket-mb", config.first_bucket_mb, "size of ddp's first bucket in MiB");
+  option("--bucket-mb", config.bucket_mb, "size of ddp's other buckets in MiB");
+  command.add_flag("!--no-shuffle", config.shuffle, "take the images in the order of the file");
+  option("--init", config.init, "start from these weights (safetensors)");
+  option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
+  option("--log-every", view.log_every, "print the loss every N iterations");
+  option("--json", view.json, "write the result to this file; - for standard output");
+}
+
+void finish_train_options(const CLI::App& command, train::TrainConfig& config) {
+  // Steps alone say how long: then as many epochs as they need.
+  if (command.count("--iterations") > 0 && command.count("--epochs") == 0) config.epochs = 0;
+  config.validate();
+}
+
+}  // namespace lockstep::cli

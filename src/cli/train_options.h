@@ -1,0 +1,24 @@
+// The options that train and compare share.
+#pragma once
+
+#include "train/config.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace lockstep::cli {
+
+/// Terminal-only settings of a training command.
+struct TrainView {
+  std::size_t log_every = 20;
+  std::string json;
+};
+
+/// Binds the options to `config` and `view`, whose values are the defaults shown by --help.
+void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView& view);
+
+/// What follows from the options together: call it after parsing, before use. Throws UsageError.
+void finish_train_options(const CLI::App& command, train::TrainConfig& config);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,18 @@
+// ring: the ranks form a circle; each sends to its right neighbour and receives from its left.
+//
+// The array is cut into W chunks. In W−1 steps of scatter-reduce every rank passes a chunk on and
+// adds the one that comes in, after which rank r owns the finished chunk r+1. In W−1 steps of
+// all-gather the finished chunks travel around once more. Each rank sends 2(W−1)/W of the array,
+// the least possible.
+//
+// The order in which a chunk's numbers are added starts at a different rank for each chunk: results
+// are the same on all ranks, but differ in rounding from the other algorithms.
+#pragma once
+
+#include "comm/transport.h"
+
+namespace lockstep::comm {
+
+void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline);
+
+}  // namespace lockstep::comm

@@ -1,0 +1,63 @@
+#include "comm/collectives/star.h"
+
+#include "comm/reduce.h"
+
+#include <cstring>
+#include <vector>
+
+namespace lockstep::comm {
+
+namespace {
+
+// memcpy with a null pointer is undefined even for no bytes.
+void copy(ArrayView to, ConstArrayView from) {
+  if (from.bytes() > 0 && to.data != from.data) std::memmove(to.data, from.data, from.bytes());
+}
+
+}  // namespace
+
+void star_broadcast(Transport& transport, ArrayView data, int root, const Deadline& deadline) {
+  if (transport.rank() != root) return transport.recv(root, kCollectiveTag, data, deadline);
+  for (int peer = 0; peer < transport.size(); ++peer)
+    if (peer != root) transport.send(peer, kCollectiveTag, data, deadline);
+}
+
+void star_gather(Transport& transport, ConstArrayView mine, ArrayView all, int root,
+                 const Deadline& deadline) {
+  if (transport.rank() != root) return transport.send(root, kCollectiveTag, mine, deadline);
+  for (int peer = 0; peer < transport.size(); ++peer) {
+    ArrayView part = all.slice(static_cast<std::size_t>(peer) * mine.count, mine.count);
+    if (peer == root)
+      copy(part, mine);
+    else
+      transport.recv(peer, kCollectiveTag, part, deadline);
+  }
+}
+
+void star_scatter(Transport& transport, ConstArrayView all, ArrayView mine, int root,
+                  const Deadline& deadline) {
+  if (transport.rank() != root) return transport.recv(root, kCollectiveTag, mine, deadline);
+  for (int peer = 0; peer < transport.size(); ++peer) {
+    ConstArrayView part = all.slice(static_cast<std::size_t>(peer) * mine.count, mine.count);
+    if (peer == root)
+      copy(mine, part);
+    else
+      transport.send(peer, kCollectiveTag, part, deadline);
+  }
+}
+
+void star_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline) {
+  if (transport.rank() != 0) {
+    transport.send(0, kCollectiveTag, data, deadline);
+  } else {
+    std::vector<std::byte> incoming(data.bytes());
+    for (int peer = 1; peer < transport.size(); ++peer) {
+      transport.recv(peer, kCollectiveTag, {incoming.data(), data.count, data.type}, deadline);
+      reduce_into(data, incoming.data(), op);
+    }
+    finish_average(data, op, transport.size());
+  }
+  star_broadcast(transport, data, 0, deadline);
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,18 @@
+// star: one rank, the root, exchanges a message with each of the others, one after another. The
+// simplest composition, and the slowest: the root moves (W−1) times the data while the others wait.
+#pragma once
+
+#include "comm/transport.h"
+
+namespace lockstep::comm {
+
+void star_broadcast(Transport& transport, ArrayView data, int root, const Deadline& deadline);
+void star_gather(Transport& transport, ConstArrayView mine, ArrayView all, int root,
+                 const Deadline& deadline);
+void star_scatter(Transport& transport, ConstArrayView all, ArrayView mine, int root,
+                  const Deadline& deadline);
+
+/// Rank 0 adds the others' arrays to its own in rank order, then broadcasts.
+void star_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline);
+
+}  // namespace lockstep::comm

@@ -1,0 +1,74 @@
+#include "comm/fingerprint.h"
+
+#include <lockstep/error.h>
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::comm {
+
+namespace {
+
+std::string_view name_of_operation(Operation operation) {
+  switch (operation) {
+    case Operation::none:
+      return "nothing yet";
+    case Operation::all_reduce:
+      return "all_reduce";
+    case Operation::broadcast:
+      return "broadcast";
+    case Operation::gather:
+      return "gather";
+    case Operation::scatter:
+      return "scatter";
+    case Operation::barrier:
+      return "barrier";
+    case Operation::allocate:
+      return "allocate";
+  }
+  return "unknown operation";
+}
+
+}  // namespace
+
+std::string Fingerprint::text() const {
+  if (operation == Operation::none) return "nothing yet";
+  std::string text = fmt::format("{} #{}", name_of_operation(operation), sequence);
+  if (operation == Operation::barrier) return text;
+  text += fmt::format(" of {} {}", count, name_of(type));
+  if (operation == Operation::all_reduce)
+    text += fmt::format(" ({}, {})", name_of(reduce), name_of(algorithm));
+  if (root >= 0) text += fmt::format(" (root {})", root);
+  return text;
+}
+
+void require_agreement(const std::vector<Fingerprint>& by_rank) {
+  auto differs = [&](const Fingerprint& other) { return other != by_rank.front(); };
+  if (std::none_of(by_rank.begin(), by_rank.end(), differs)) return;
+
+  // Ranks that called the same are listed together, in the order of their first rank.
+  std::vector<std::string> calls;
+  std::vector<std::vector<std::string>> callers;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    std::string call = by_rank[rank].text();
+    auto known = std::find(calls.begin(), calls.end(), call);
+    if (known == calls.end()) {
+      known = calls.insert(calls.end(), call);
+      callers.emplace_back();
+    }
+    callers[static_cast<std::size_t>(known - calls.begin())].push_back(std::to_string(rank));
+  }
+  std::string message = "the ranks of a group called different operations:";
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    message +=
+        fmt::format("{} rank {} called {}", i > 0 ? ";" : "", enumerate(callers[i]), calls[i]);
+  throw MismatchError(
+      message +
+      ". All ranks must make the same calls, in the same order, with the same count, "
+      "type and options");
+}
+
+}  // namespace lockstep::comm

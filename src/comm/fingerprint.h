@@ -1,0 +1,43 @@
+// What a rank says it is about to do. Ranks compare fingerprints before any data move; see
+// Transport.
+#pragma once
+
+#include <lockstep/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep::comm {
+
+enum class Operation : std::uint8_t {
+  none,
+  all_reduce,
+  broadcast,
+  gather,
+  scatter,
+  barrier,
+  allocate
+};
+
+/// Trivially copyable, because it lies in memory that processes share.
+struct Fingerprint {
+  Operation operation = Operation::none;
+  DataType type = DataType::uint8;
+  ReduceOp reduce = ReduceOp::sum;
+  Algorithm algorithm = Algorithm::automatic;
+  std::int32_t root = -1;      ///< -1 where the operation has none
+  std::uint64_t count = 0;     ///< elements each rank contributes
+  std::uint64_t sequence = 0;  ///< the how-manieth collective of this group, from 1
+
+  bool operator==(const Fingerprint&) const = default;
+
+  /// "all_reduce #17 of 1024 float32 (sum, ring)".
+  std::string text() const;
+};
+
+/// If the ranks' fingerprints differ, throws the MismatchError that lists who called what: the same
+/// text on every rank.
+void require_agreement(const std::vector<Fingerprint>& by_rank);
+
+}  // namespace lockstep::comm

@@ -1,0 +1,70 @@
+// GroupCore: what is behind a Group. It numbers the collectives, checks their arguments, picks
+// algorithms, runs asynchronous ones in order on a thread of its own, and remembers the error that
+// broke the group.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include "base/thread_annotations.h"
+#include "comm/transport.h"
+#include "comm/work_state.h"
+
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <thread>
+
+namespace lockstep::comm {
+
+class GroupCore : public std::enable_shared_from_this<GroupCore> {
+ public:
+  GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options);
+
+  /// Ends what was started, then leaves the group.
+  ~GroupCore();
+
+  Transport& transport() { return *transport_; }
+  Deadline deadline() const { return Deadline::after(options_.timeout); }
+
+  /// A collective, given its place in the group's order. It must not own the core, whose destructor
+  /// waits for it.
+  using Collective = std::function<void(std::uint64_t sequence)>;
+
+  /// On the caller's thread if nothing is pending, else in its turn.
+  void run(Collective collective);
+  std::shared_ptr<WorkState> submit(Collective collective);
+
+  /// A send or receive; not in the collectives' order.
+  std::shared_ptr<WorkState> start(std::function<std::shared_ptr<Request>()> start_request);
+
+  Counters counters();
+
+ private:
+  class Task;
+  class Message;
+
+  void execute(const Collective& collective, std::uint64_t sequence);
+  void count_operation(double seconds);
+  void work_through_queue();
+
+  const std::unique_ptr<Transport> transport_;
+  const GroupOptions options_;
+
+  Mutex running_;  ///< held by whoever executes a collective; taken before mutex_, never after
+
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<std::shared_ptr<Task>> queue_ GUARDED_BY(mutex_);
+  bool busy_ GUARDED_BY(mutex_) = false;  ///< the thread executes a task
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::uint64_t last_sequence_ GUARDED_BY(mutex_) = 0;
+  std::exception_ptr error_ GUARDED_BY(mutex_);
+  Counters counters_ GUARDED_BY(mutex_);
+  std::thread thread_ GUARDED_BY(mutex_);  ///< started with the first asynchronous collective
+};
+
+/// The Group that a transport's rank is a member of.
+Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options);
+
+}  // namespace lockstep::comm

@@ -1,0 +1,78 @@
+#include "comm/shared/blackboard.h"
+
+#include <lockstep/error.h>
+
+#include <fmt/format.h>
+
+#include <new>
+
+namespace lockstep::comm {
+
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31706574736b636full;  // changes with the layout
+
+constexpr std::size_t pages(std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+std::size_t cells_at() {
+  return pages(sizeof(GroupHeader));
+}
+std::size_t channels_at(std::size_t size) {
+  return cells_at() + pages(size * sizeof(RankCell));
+}
+std::size_t staging_at(std::size_t size) {
+  return channels_at(size) + pages(size * size * sizeof(Channel));
+}
+
+}  // namespace
+
+std::size_t Blackboard::bytes_for(int size) {
+  const auto ranks = static_cast<std::size_t>(size);
+  return staging_at(ranks) + ranks * kStagingBytes;
+}
+
+void Blackboard::prepare(std::byte* memory, int size) {
+  auto* header = new (memory) GroupHeader;
+  header->size = static_cast<std::uint64_t>(size);
+  // Cells and channels are all zero at first, which the memory is.
+  header->magic = kMagic;
+}
+
+Blackboard::Blackboard(std::byte* memory, int size) : memory_(memory), size_(size) {
+  if (header().magic != kMagic || header().size != static_cast<std::uint64_t>(size))
+    throw Error(fmt::format(
+        "the group's shared memory was made for {} ranks by another version or another run, this "
+        "rank expects {}: start all ranks with the same program and world size",
+        header().size, size));
+}
+
+GroupHeader& Blackboard::header() const {
+  return *reinterpret_cast<GroupHeader*>(memory_);
+}
+
+RankCell& Blackboard::cell(int rank) const {
+  return reinterpret_cast<RankCell*>(memory_ + cells_at())[rank];
+}
+
+Channel& Blackboard::channel(int from, int to) const {
+  auto* channels =
+      reinterpret_cast<Channel*>(memory_ + channels_at(static_cast<std::size_t>(size_)));
+  return channels[from * size_ + to];
+}
+
+std::byte* Blackboard::staging(int rank) const {
+  return memory_ + staging_at(static_cast<std::size_t>(size_)) +
+         static_cast<std::size_t>(rank) * kStagingBytes;
+}
+
+std::string Blackboard::describe(int rank) const {
+  const RankCell& other = cell(rank);
+  if (other.presence.load(std::memory_order_acquire) == Presence::expected)
+    return fmt::format("rank {} (which never joined)", rank);
+  return fmt::format("rank {} (pid {} on {})", rank, other.pid, other.host.data());
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,50 @@
+#include "comm/shared/doorbell.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <ctime>
+#include <sched.h>
+#include <thread>
+
+namespace lockstep::comm {
+
+namespace {
+
+// The word may lie in memory of several processes, so the futex is not a private one.
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* timeout) {
+  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout,
+                   nullptr, 0);
+}
+
+}  // namespace
+
+void Doorbell::pause(int spin) {
+  // Every so often the core goes to whoever else is ready to run: it may be the one we wait for.
+  if (spin % 32 == 31)
+    ::sched_yield();
+  else
+    __builtin_ia32_pause();
+}
+
+void Doorbell::sleep(std::uint32_t seen) {
+  static_assert(kSlice < std::chrono::seconds(1));
+  const timespec slice{0, std::chrono::nanoseconds(kSlice).count()};
+  // It returns early when rung, when interrupted or when a ring came first; the caller looks again.
+  futex(rings_, FUTEX_WAIT, seen, &slice);
+}
+
+void Doorbell::wake() {
+  rings_.fetch_add(1, std::memory_order_seq_cst);
+  futex(rings_, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+int spins_for(int ranks) {
+  const unsigned cores = std::thread::hardware_concurrency();
+  return static_cast<unsigned>(ranks) <= cores ? 4096 : 256;
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,113 @@
+#include "comm/shared/meeting.h"
+
+#include <lockstep/error.h>
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::comm {
+
+namespace {
+
+constexpr std::uint64_t attendance(std::uint64_t held, std::uint64_t arrivals) {
+  return held << 16 | arrivals;
+}
+
+}  // namespace
+
+Meeting::Meeting(const SharedSpace& space, int rank)
+    : space_(space), board_(space.blackboard()), rank_(rank), spins_(spins_for(board_.size())) {}
+
+void Meeting::hold(const Notice& notice, const Deadline& deadline) {
+  ++number_;
+  RankCell& mine = board_.cell(rank_);
+  mine.notices[number_ % 2] = notice;
+  mine.meeting.store(number_, std::memory_order_release);
+
+  GroupHeader& header = board_.header();
+  const std::uint64_t came = header.attendance.fetch_add(1, std::memory_order_seq_cst) + 1;
+  if (came == attendance(number_ - 1, static_cast<std::uint64_t>(board_.size()))) {
+    header.attendance.store(attendance(number_, 0), std::memory_order_seq_cst);
+    header.held.ring();
+    return;
+  }
+  const double arrived = now_seconds();
+  try {
+    header.held.wait(
+        spins_, [&] { return held(); }, [&] { look_around(deadline); });
+  } catch (const GiveUp& trouble) {
+    if (withdraw()) report(trouble, notice, deadline);
+  }
+  seconds_waited_.store(seconds_waited() + now_seconds() - arrived, std::memory_order_relaxed);
+}
+
+bool Meeting::held() const {
+  return board_.header().attendance.load(std::memory_order_seq_cst) >= attendance(number_, 0);
+}
+
+/// Takes back this rank's coming, so that the meeting cannot be held without it; false if it was
+/// just held.
+bool Meeting::withdraw() {
+  std::atomic<std::uint64_t>& state = board_.header().attendance;
+  std::uint64_t seen = state.load(std::memory_order_seq_cst);
+  do {
+    if (seen >= attendance(number_, 0)) return false;
+  } while (!state.compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst));
+  board_.cell(rank_).meeting.store(number_ - 1, std::memory_order_release);
+  return true;
+}
+
+const Notice& Meeting::notice_of(int rank) const {
+  return board_.cell(rank).notices[number_ % 2];
+}
+
+void Meeting::require_agreement() const {
+  const Fingerprint& mine = notice_of(rank_).call;
+  bool agreed = true;
+  for (int rank = 0; rank < board_.size(); ++rank) agreed &= notice_of(rank).call == mine;
+  if (agreed) return;
+  std::vector<Fingerprint> calls;
+  for (int rank = 0; rank < board_.size(); ++rank) calls.push_back(notice_of(rank).call);
+  comm::require_agreement(calls);
+}
+
+std::string Meeting::last_call_of(int rank) const {
+  const RankCell& cell = board_.cell(rank);
+  const std::uint64_t number = cell.meeting.load(std::memory_order_acquire);
+  return cell.notices[number % 2].call.text();
+}
+
+void Meeting::look_around(const Deadline& deadline) const {
+  GiveUp trouble;
+  for (int rank = 0; rank < board_.size(); ++rank) {
+    const std::atomic<std::uint64_t>& meeting = board_.cell(rank).meeting;
+    if (meeting.load(std::memory_order_acquire) >= number_) continue;
+    auto loss = loss_of(space_, rank);
+    // A rank may have come just before it went.
+    if (loss && !trouble.loss && meeting.load(std::memory_order_acquire) < number_)
+      trouble.loss = std::move(loss);
+    trouble.missing.push_back(rank);
+  }
+  if (trouble.loss || (deadline.passed() && !trouble.missing.empty())) throw trouble;
+}
+
+void Meeting::report(const Trouble& trouble, const Notice& notice, const Deadline& deadline) const {
+  const int culprit = trouble.loss ? trouble.loss->rank : trouble.missing.front();
+  blame(board_, rank_, culprit);
+  if (trouble.loss)
+    throw PeerLostError(
+        culprit, fmt::format("[{}] rank {} lost a peer in {}: {}; the last call of rank {} was {}",
+                             space_.name(), rank_, notice.call.text(), trouble.loss->what, culprit,
+                             last_call_of(culprit)));
+  std::vector<std::string> absent;
+  for (int rank : trouble.missing)
+    absent.push_back(
+        fmt::format("{}, whose last call was {}", board_.describe(rank), last_call_of(rank)));
+  throw TimeoutError(
+      fmt::format("[{}] rank {} waited {:.1f} s in {} for {}. Find out what keeps it, or allow a "
+                  "longer timeout",
+                  space_.name(), rank_, deadline.seconds(), notice.call.text(), enumerate(absent)));
+}
+
+}  // namespace lockstep::comm

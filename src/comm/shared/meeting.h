@@ -1,0 +1,58 @@
+// Meeting: all ranks come, each with a notice; when the last has come, all may read all notices and
+// go on. A barrier that carries information, and the point at which fingerprints are compared.
+#pragma once
+
+#include "base/deadline.h"
+#include "comm/shared/loss.h"
+#include "comm/shared/shared_space.h"
+
+#include <atomic>
+#include <vector>
+
+namespace lockstep::comm {
+
+/// One rank's side. One thread at a time.
+class Meeting {
+ public:
+  Meeting(const SharedSpace& space, int rank);
+
+  /// Comes to the next meeting and waits until all are there. Throws PeerLostError if a rank that
+  /// has not come is gone, TimeoutError at the deadline; both name the ranks that were missing.
+  void hold(const Notice& notice, const Deadline& deadline);
+
+  /// What `rank` announced at the meeting just held. Valid until this rank comes to the next one.
+  const Notice& notice_of(int rank) const;
+
+  /// Throws the same MismatchError on all ranks if the calls announced at the meeting just held
+  /// differ.
+  void require_agreement() const;
+
+  /// What `rank` called last, as far as it told the others.
+  std::string last_call_of(int rank) const;
+
+  /// Time spent waiting for others, since the beginning. Any thread.
+  double seconds_waited() const { return seconds_waited_.load(std::memory_order_relaxed); }
+
+ private:
+  /// Why waiting must end, or nothing.
+  struct Trouble {
+    std::vector<int> missing;
+    std::optional<Loss> loss;  ///< nothing if it is the deadline that has passed
+  };
+  struct GiveUp : Trouble {};  // thrown only within hold
+
+  bool held() const;
+  void look_around(const Deadline& deadline) const;
+  bool withdraw();
+  [[noreturn]] void report(const Trouble& trouble, const Notice& notice,
+                           const Deadline& deadline) const;
+
+  const SharedSpace& space_;
+  const Blackboard board_;
+  const int rank_;
+  const int spins_;
+  std::uint64_t number_ = 0;  ///< of the meeting last come to
+  std::atomic<double> seconds_waited_{0};
+};
+
+}  // namespace lockstep::comm

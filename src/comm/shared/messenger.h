@@ -1,0 +1,70 @@
+// Messenger: messages between ranks through channels in shared memory.
+//
+// A message is a header (tag, length) and its bytes, written into the channel of its sender and
+// receiver as a stream: long messages flow through while the receiver drains them. Nobody works in
+// the background; whoever waits moves all of its rank's pending messages forward, so that two ranks
+// that both send first do not block each other. A message whose tag nobody asked for yet is set
+// aside in memory.
+//
+// Thread safety: all methods may be called from several threads.
+#pragma once
+
+#include "base/deadline.h"
+#include "base/thread_annotations.h"
+#include "comm/shared/shared_space.h"
+#include "comm/transport.h"
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lockstep::comm {
+
+class Messenger {
+ public:
+  Messenger(const SharedSpace& space, int rank);
+  ~Messenger();
+
+  std::shared_ptr<Request> start_send(int to, std::int32_t tag, std::span<const std::byte> data);
+  std::shared_ptr<Request> start_recv(int from, std::int32_t tag, std::span<std::byte> data);
+  bool done(Request& request);
+
+  /// Throws PeerLostError, TimeoutError, or MismatchError where the message that came is not of the
+  /// length expected. After an error no message moves any more, and every wait throws that error.
+  void wait(Request& request, const Deadline& deadline);
+
+  /// Wakes peers that wait for a message of this rank, so that they notice its leaving at once.
+  void ring_all() const;
+
+  std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Message;
+  struct Inbox;
+
+  bool progress() REQUIRES_LOCK(mutex_);
+  bool push(int to) REQUIRES_LOCK(mutex_);
+  bool pull(int from) REQUIRES_LOCK(mutex_);
+  void open_message(int from) REQUIRES_LOCK(mutex_);
+  void close_message(int from) REQUIRES_LOCK(mutex_);
+  void fill_from_set_aside(int from, const std::shared_ptr<Message>& wanted) REQUIRES_LOCK(mutex_);
+  void require_length(int from, const Message& wanted, std::uint64_t came) const;
+  bool finished(Message& message);
+  void look_around(const Message& message, const Deadline& deadline);
+  void fail(std::exception_ptr error);
+
+  const SharedSpace& space_;
+  const Blackboard board_;
+  const int rank_;
+  const int spins_;
+  std::atomic<std::uint64_t> bytes_sent_{0};
+
+  Mutex mutex_;
+  std::vector<std::deque<std::shared_ptr<Message>>> outgoing_ GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Inbox>> inboxes_ GUARDED_BY(mutex_);
+  std::exception_ptr error_ GUARDED_BY(mutex_);
+};
+
+}  // namespace lockstep::comm

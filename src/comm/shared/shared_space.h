@@ -1,0 +1,47 @@
+// SharedSpace: where a group's shared memory comes from, and how one learns that a rank is gone.
+// The two ways are threads of one process (thread/) and processes of one host (shm/).
+#pragma once
+
+#include "comm/shared/blackboard.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lockstep::comm {
+
+/// A block that this rank made for all ranks to map.
+struct OwnRegion {
+  std::shared_ptr<std::byte> memory;  ///< zeroed; null if it could not be made
+  RegionHandle handle;                ///< lets others map it; all zero if it could not be made
+};
+
+class SharedSpace {
+ public:
+  virtual ~SharedSpace() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual Blackboard blackboard() const = 0;
+
+  /// Called once, when all ranks have joined.
+  virtual void all_joined() = 0;
+
+  /// Never throws for lack of memory: all ranks must come to the meeting where failure is
+  /// announced.
+  virtual OwnRegion make_region(std::size_t bytes) = 0;
+
+  /// Maps a region that `rank` made. Throws Error if that fails.
+  virtual std::shared_ptr<std::byte> map_region(int rank, RegionHandle handle,
+                                                std::size_t bytes) = 0;
+
+  /// Called once all ranks have mapped what this rank made: its name, if it has one, can go.
+  virtual void seal_region(RegionHandle handle) = 0;
+
+  /// If the rank can no longer take part: what is known of its end ("was killed", "left the
+  /// group").
+  virtual std::optional<std::string> gone(int rank) const = 0;
+};
+
+}  // namespace lockstep::comm

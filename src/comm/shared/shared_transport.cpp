@@ -1,0 +1,144 @@
+#include "comm/shared/shared_transport.h"
+
+#include <lockstep/error.h>
+
+#include "base/check.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <functional>
+
+namespace lockstep::comm {
+
+SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, int rank,
+                                 const Deadline& deadline)
+    : space_(std::move(space)),
+      board_(space_->blackboard()),
+      rank_(rank),
+      meeting_(*space_, rank),
+      messenger_(*space_, rank),
+      direct_(
+          board_, rank, meeting_,
+          [this](const void* data, std::size_t bytes) { return locate(data, bytes); },
+          [this](int owner, const Location& place) { return resolve(owner, place); }) {
+  RankCell& mine = board_.cell(rank_);
+  mine.pid = ::getpid();
+  ::gethostname(mine.host.data(), mine.host.size() - 1);
+  mine.presence.store(Presence::present, std::memory_order_release);
+  try {
+    agree({.operation = Operation::barrier}, deadline);
+    space_->all_joined();
+  } catch (...) {
+    leave();
+    throw;
+  }
+}
+
+SharedTransport::~SharedTransport() {
+  leave();
+}
+
+void SharedTransport::leave() {
+  board_.cell(rank_).presence.store(Presence::left, std::memory_order_seq_cst);
+  board_.header().held.ring();
+  messenger_.ring_all();
+}
+
+std::shared_ptr<Request> SharedTransport::start_send(int to, std::int32_t tag,
+                                                     std::span<const std::byte> data) {
+  return messenger_.start_send(to, tag, data);
+}
+
+std::shared_ptr<Request> SharedTransport::start_recv(int from, std::int32_t tag,
+                                                     std::span<std::byte> data) {
+  return messenger_.start_recv(from, tag, data);
+}
+
+void SharedTransport::wait(Request& request, const Deadline& deadline) {
+  messenger_.wait(request, deadline);
+}
+
+bool SharedTransport::done(Request& request) {
+  return messenger_.done(request);
+}
+
+void SharedTransport::agree(const Fingerprint& call, const Deadline& deadline) {
+  meeting_.hold({call, {}, {}}, deadline);
+  meeting_.require_agreement();
+}
+
+Memory SharedTransport::allocate(std::size_t bytes, const Fingerprint& call,
+                                 const Deadline& deadline) {
+  if (bytes == 0) {
+    agree(call, deadline);
+    return {};
+  }
+  OwnRegion own = space_->make_region(bytes);
+  meeting_.hold({call, {}, own.handle}, deadline);
+  meeting_.require_agreement();
+  require_room(bytes);
+
+  auto region = std::make_shared<Region>();
+  region->bytes = bytes;
+  for (int peer = 0; peer < size(); ++peer)
+    region->blocks.push_back(
+        peer == rank_ ? own.memory
+                      : space_->map_region(peer, meeting_.notice_of(peer).handle, bytes));
+  regions_[++last_region_] = region;
+  meeting_.hold({call, {}, {}}, deadline);  // everyone has mapped everything
+  space_->seal_region(own.handle);
+  return Memory(region, own.memory.get(), bytes);
+}
+
+void SharedTransport::require_room(std::size_t bytes) const {
+  std::vector<std::string> without;
+  for (int peer = 0; peer < size(); ++peer) {
+    const RegionHandle& handle = meeting_.notice_of(peer).handle;
+    if (handle.first == 0 && handle.second == 0) without.push_back(std::to_string(peer));
+  }
+  if (!without.empty())
+    throw Error(fmt::format(
+        "[{}] rank {} could not get {} bytes of shared memory: free memory on that host, or use "
+        "fewer workers or a smaller model",
+        name(), enumerate(without), bytes));
+}
+
+Location SharedTransport::locate(const void* data, std::size_t bytes) {
+  const std::less_equal<const std::byte*> before;
+  const auto* first = static_cast<const std::byte*>(data);
+  for (auto it = regions_.begin(); it != regions_.end();) {
+    const auto region = it->second.lock();
+    if (!region) {
+      it = regions_.erase(it);
+      continue;
+    }
+    const std::byte* mine = region->blocks[static_cast<std::size_t>(rank_)].get();
+    if (before(mine, first) && before(first + bytes, mine + region->bytes))
+      return {it->first, static_cast<std::uint64_t>(first - mine)};
+    ++it;
+  }
+  return {};
+}
+
+std::byte* SharedTransport::resolve(int rank, const Location& location) {
+  if (location.region == Location::kStaged) return board_.staging(rank);
+  const auto known = regions_.find(location.region);
+  const auto region = known == regions_.end() ? nullptr : known->second.lock();
+  // A rank may free its handle of a region while another still uses its own.
+  if (!region)
+    throw UsageError(
+        fmt::format("[{}] rank {} passed memory from Group::allocate that rank {} has freed: keep "
+                    "the Memory on "
+                    "all ranks for as long as any of them uses it",
+                    name(), rank, rank_));
+  return region->blocks[static_cast<std::size_t>(rank)].get() + location.offset;
+}
+
+std::uint64_t SharedTransport::bytes_moved() const {
+  return messenger_.bytes_sent() + direct_.bytes_moved();
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,64 @@
+// SharedTransport: the transport over memory that all ranks see, whatever that memory is
+// (SharedSpace).
+#pragma once
+
+#include "comm/shared/direct.h"
+#include "comm/shared/meeting.h"
+#include "comm/shared/messenger.h"
+#include "comm/shared/shared_space.h"
+#include "comm/transport.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace lockstep::comm {
+
+class SharedTransport : public Transport {
+ public:
+  /// Joins the group as `rank` and waits until all ranks have. Throws PeerLostError or
+  /// TimeoutError.
+  SharedTransport(std::unique_ptr<SharedSpace> space, int rank, const Deadline& deadline);
+
+  /// Leaves the group.
+  ~SharedTransport() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return board_.size(); }
+  std::string_view name() const override { return space_->name(); }
+
+  std::shared_ptr<Request> start_send(int to, std::int32_t tag,
+                                      std::span<const std::byte> data) override;
+  std::shared_ptr<Request> start_recv(int from, std::int32_t tag,
+                                      std::span<std::byte> data) override;
+  void wait(Request& request, const Deadline& deadline) override;
+  bool done(Request& request) override;
+  void agree(const Fingerprint& call, const Deadline& deadline) override;
+  Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
+  DirectCollectives* direct() override { return &direct_; }
+  std::uint64_t bytes_moved() const override;
+  double seconds_waited() const override { return meeting_.seconds_waited(); }
+
+ private:
+  /// What Group::allocate made: one block a rank, all mapped here.
+  struct Region {
+    std::size_t bytes = 0;
+    std::vector<std::shared_ptr<std::byte>> blocks;
+  };
+
+  void require_room(std::size_t bytes) const;
+  void leave();
+  Location locate(const void* data, std::size_t bytes);
+  std::byte* resolve(int rank, const Location& location);
+
+  std::unique_ptr<SharedSpace> space_;
+  const Blackboard board_;
+  const int rank_;
+  Meeting meeting_;
+  Messenger messenger_;
+  SharedDirect direct_;
+  std::uint64_t last_region_ = Location::kStaged;
+  std::map<std::uint64_t, std::weak_ptr<Region>> regions_;
+};
+
+}  // namespace lockstep::comm

@@ -1,0 +1,57 @@
+#include "comm/shm/segment.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lockstep::comm {
+
+namespace {
+
+std::shared_ptr<std::byte> map_shared(int fd, std::size_t bytes) {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  return {static_cast<std::byte*>(memory), [bytes](std::byte* mapped) { ::munmap(mapped, bytes); }};
+}
+
+}  // namespace
+
+NewSegment make_segment(std::size_t bytes, bool reserve) {
+  UniqueFd fd(::memfd_create("lockstep", MFD_CLOEXEC));
+  const auto length = static_cast<off_t>(bytes);
+  if (!fd || ::ftruncate(fd.get(), length) != 0) return {};
+  // Without room the kernel would end a process at its first touch of a page; better to know now.
+  if (reserve && ::fallocate(fd.get(), 0, 0, length) != 0) return {};
+  auto memory = map_shared(fd.get(), bytes);
+  if (!memory) return {};
+  return {std::move(fd), std::move(memory)};
+}
+
+std::shared_ptr<std::byte> map_segment(int pid, int fd, std::size_t bytes,
+                                       const std::string& owner) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
+  auto fail = [&](const std::string& why) {
+    throw Error(fmt::format(
+        "cannot map the shared memory of {} ({}): {}. Ranks on the shm transport must run on one "
+        "host, as one user, and see each other's processes",
+        owner, path, why));
+  };
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) fail(last_system_error());
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail(last_system_error());
+  if (status.st_size != static_cast<off_t>(bytes))
+    fail(fmt::format("it has {} bytes instead of {}", status.st_size, bytes));
+  auto memory = map_shared(file.get(), bytes);
+  if (!memory) fail(last_system_error());
+  return memory;
+}
+
+}  // namespace lockstep::comm

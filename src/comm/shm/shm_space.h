@@ -1,0 +1,36 @@
+// Ranks that are processes of one host.
+#pragma once
+
+#include "base/unique_fd.h"
+#include "comm/shared/shared_space.h"
+#include "comm/store.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace lockstep::comm {
+
+class ShmSpace : public SharedSpace {
+ public:
+  /// Rank 0 makes the blackboard and publishes in the store where it is; the others map it. All
+  /// ranks of a group pass the same `name`, no two groups of a run the same.
+  ShmSpace(Store& store, const std::string& name, int rank, int size, const Deadline& deadline);
+
+  std::string_view name() const override { return "shm"; }
+  Blackboard blackboard() const override { return {memory_.get(), size_}; }
+  OwnRegion make_region(std::size_t bytes) override;
+  std::shared_ptr<std::byte> map_region(int rank, RegionHandle handle, std::size_t bytes) override;
+  void seal_region(RegionHandle handle) override;
+  void all_joined() override;
+  std::optional<std::string> gone(int rank) const override;
+
+ private:
+  const int rank_;
+  const int size_;
+  std::shared_ptr<std::byte> memory_;
+  std::map<int, UniqueFd> open_regions_;  ///< made here and not yet mapped by all, by descriptor
+  std::vector<UniqueFd> processes_;       ///< a pidfd a rank, once all have joined
+};
+
+}  // namespace lockstep::comm

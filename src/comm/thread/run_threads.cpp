@@ -1,0 +1,66 @@
+#include <lockstep/error.h>
+#include <lockstep/group.h>
+
+#include "base/thread_annotations.h"
+#include "comm/group_core.h"
+#include "comm/shared/shared_transport.h"
+#include "comm/thread/thread_space.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace lockstep {
+
+namespace {
+
+Group join(const std::shared_ptr<comm::ThreadWorld>& world, int rank, const GroupOptions& options) {
+  return comm::make_group(
+      std::make_unique<comm::SharedTransport>(std::make_unique<comm::ThreadSpace>(world), rank,
+                                              Deadline::after(options.rendezvous_timeout)),
+      options);
+}
+
+/// Keeps the error that came first: the others are usually its consequences.
+class FirstError {
+ public:
+  void keep(std::exception_ptr error) {
+    Lock lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  void rethrow() {
+    Lock lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  Mutex mutex_;
+  std::exception_ptr error_ GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+void run_threads(int size, const std::function<void(Group)>& body, const GroupOptions& options) {
+  if (size < 1) throw UsageError(fmt::format("a group needs at least one rank, not {}", size));
+  auto world = std::make_shared<comm::ThreadWorld>(size);
+  FirstError failure;
+  auto run_rank = [&](int rank) {
+    // The error is kept before the rank leaves its group, or its peers could report the loss first.
+    std::optional<Group> group;
+    try {
+      group = join(world, rank, options);
+      body(*group);
+    } catch (...) {
+      failure.keep(std::current_exception());
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int rank = 1; rank < size; ++rank) threads.emplace_back(run_rank, rank);
+  run_rank(0);
+  threads.clear();
+  failure.rethrow();
+}
+
+}  // namespace lockstep

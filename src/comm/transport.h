@@ -1,0 +1,90 @@
+// Transport: how bytes move between the ranks of one group. One narrow abstract class; a folder for
+// each way to implement it. Collectives are written on top of it once, in collectives/.
+//
+// Thread safety: start_send, start_recv and wait may be called from several threads at once; agree,
+// allocate and the direct collectives by one thread at a time (GroupCore sees to it).
+#pragma once
+
+#include <lockstep/memory.h>
+#include <lockstep/types.h>
+
+#include "base/deadline.h"
+#include "comm/fingerprint.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace lockstep::comm {
+
+/// Tags >= 0 are the user's; collectives use this one, which is enough because they run one at a
+/// time and messages between two ranks stay in order.
+constexpr std::int32_t kCollectiveTag = -1;
+
+/// A send or a receive under way. The bytes it was started with belong to it until it is done.
+class Request {
+ public:
+  virtual ~Request() = default;
+};
+
+/// Collectives in which ranks reach into each other's memory.
+class DirectCollectives {
+ public:
+  virtual ~DirectCollectives() = default;
+
+  /// Compares fingerprints like Transport::agree, then reduces in place.
+  virtual void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
+                          const Deadline& deadline) = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string_view name() const = 0;
+
+  /// Messages are matched by (sender, tag), in the order they were started; the receiver must
+  /// expect exactly as many bytes as were sent. REQUIRES: the peer is another rank of the group.
+  virtual std::shared_ptr<Request> start_send(int to, std::int32_t tag,
+                                              std::span<const std::byte> data) = 0;
+  virtual std::shared_ptr<Request> start_recv(int from, std::int32_t tag,
+                                              std::span<std::byte> data) = 0;
+
+  /// Returns when the request is done. Throws PeerLostError, TimeoutError or MismatchError.
+  virtual void wait(Request& request, const Deadline& deadline) = 0;
+  virtual bool done(Request& request) = 0;
+
+  /// Waits for all ranks to come with their fingerprints. If these differ, all ranks throw the same
+  /// MismatchError.
+  virtual void agree(const Fingerprint& call, const Deadline& deadline) = 0;
+
+  /// Memory that all ranks can reach, as far as the transport has such a thing. All ranks call it.
+  virtual Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) = 0;
+
+  /// Null where ranks cannot reach each other's memory.
+  virtual DirectCollectives* direct() { return nullptr; }
+
+  /// Totals since the transport was made; see Counters.
+  virtual std::uint64_t bytes_moved() const = 0;
+  virtual double seconds_waited() const = 0;
+
+  void send(int to, std::int32_t tag, ConstArrayView data, const Deadline& deadline) {
+    wait(*start_send(to, tag, bytes_of(data)), deadline);
+  }
+  void recv(int from, std::int32_t tag, ArrayView data, const Deadline& deadline) {
+    wait(*start_recv(from, tag, bytes_of(data)), deadline);
+  }
+
+  static std::span<std::byte> bytes_of(ArrayView view) {
+    return {static_cast<std::byte*>(view.data), view.bytes()};
+  }
+  static std::span<const std::byte> bytes_of(ConstArrayView view) {
+    return {static_cast<const std::byte*>(view.data), view.bytes()};
+  }
+};
+
+}  // namespace lockstep::comm

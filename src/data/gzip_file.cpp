@@ -1,0 +1,75 @@
+#include "data/gzip_file.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace lockstep::data {
+
+namespace {
+
+// gzread counts in int; a smaller step costs nothing and keeps every count far from its end.
+constexpr std::size_t kMostAtOnce = 1 << 24;
+
+// zlib's buffer for compressed bytes. Its default of 8 KiB makes a system call every few images.
+constexpr unsigned kBufferBytes = 1 << 17;
+
+// zlib writes "path: reason", and our messages have the path already.
+std::string_view without_path(std::string_view text, std::string_view path) {
+  if (text.starts_with(path)) text.remove_prefix(path.size());
+  if (text.starts_with(": ")) text.remove_prefix(2);
+  return text;
+}
+
+}  // namespace
+
+void GzipFile::Close::operator()(gzFile_s* file) const {
+  gzclose_r(file);
+}
+
+GzipFile::GzipFile(const std::filesystem::path& path)
+    : path_(path), file_(gzopen(path.c_str(), "rbe")) {
+  if (!file_)
+    throw FileError(fmt::format("{}: cannot open: {}", path.string(), last_system_error()));
+  gzbuffer(file_.get(), kBufferBytes);
+}
+
+std::size_t GzipFile::read(std::span<std::uint8_t> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const std::size_t asked = std::min(out.size() - done, kMostAtOnce);
+    const int got = gzread(file_.get(), out.data() + done, static_cast<unsigned>(asked));
+    const std::size_t bytes = got > 0 ? static_cast<std::size_t>(got) : 0;
+    done += bytes;
+    offset_ += bytes;
+    if (bytes < asked) {
+      throw_if_damaged();
+      break;
+    }
+  }
+  return done;
+}
+
+void GzipFile::throw_if_damaged() const {
+  int code = Z_OK;
+  const std::string_view text = gzerror(file_.get(), &code);
+  if (code == Z_OK || code == Z_STREAM_END) return;
+  const std::string path = path_.string();
+  const std::string_view reason = without_path(text, path);
+  if (code == Z_ERRNO)
+    throw FileError(fmt::format("{}: cannot read at offset {}: {}", path, offset_, reason));
+  throw FileError(
+      fmt::format("{}: after offset {} of the decompressed content expected sound gzip data, found "
+                  "'{}': the file is damaged, get it again",
+                  path, offset_, reason));
+}
+
+}  // namespace lockstep::data

@@ -1,0 +1,59 @@
+// From the bytes of some images to the floats that a network takes.
+#pragma once
+
+#include "data/images.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lockstep::data {
+
+/// A byte b of channel c becomes (b / 255 − mean[c]) / deviation[c], each step rounded to float as
+/// torchvision's ToTensor and Normalize do. One entry a channel.
+struct Normalisation {
+  std::vector<float> mean;
+  std::vector<float> deviation;
+};
+
+/// What a network is fed in one step. Keep one and load into it again: its memory is reused.
+struct Batch {
+  /// One image after another, each of Loader::shape(), channel by channel and row by row.
+  std::vector<float> pixels;
+  std::vector<std::int64_t> labels;
+
+  std::size_t size() const { return labels.size(); }
+};
+
+/// Picks images, normalises them and pads them with zeros. Never changes after it is made, so any
+/// number of threads may load at once, each into a batch of its own.
+class Loader {
+ public:
+  /// `padding` is the width of the border of zeros, in pixels on each of the four sides. Zeros are
+  /// put around the normalised image, so that a border stands for the mean. Throws UsageError if
+  /// the normalisation does not fit the images' channels, a deviation is not positive, or padding
+  /// is negative.
+  Loader(std::shared_ptr<const Images> images, const Normalisation& normalisation, int padding);
+
+  /// Replaces what `out` holds by the images of these indices, in their order. REQUIRES: each is
+  /// less than the number of images.
+  void load(std::span<const std::uint32_t> indices, Batch& out) const;
+
+  /// The shape of a loaded image, padding included.
+  ImageShape shape() const { return shape_; }
+
+ private:
+  using Table = std::array<float, 256>;  // the float for each byte
+
+  void load_image(const std::uint8_t* from, float* to) const;
+
+  std::shared_ptr<const Images> images_;
+  std::vector<Table> tables_;  // one a channel
+  int padding_;
+  ImageShape shape_;
+};
+
+}  // namespace lockstep::data

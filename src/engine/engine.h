@@ -1,0 +1,57 @@
+// Engine: computes forward and backward of a model. Weights and gradients live in flat memory that
+// it shares with the sync method and the optimizer.
+#pragma once
+
+#include <lockstep/types.h>
+
+#include "data/loader.h"
+#include "models/stored_tensor.h"
+#include "sync/gradients.h"
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace lockstep::engine {
+
+/// What a forward pass says of a batch. Sums, so that batches and ranks can be added up.
+struct Score {
+  double loss_sum = 0;  ///< cross entropy summed over the samples
+  std::size_t correct = 0;
+  std::size_t samples = 0;
+};
+
+/// One rank's copy of the model. One thread at a time.
+class Engine {
+ public:
+  using Ready = std::function<void(std::size_t parameter)>;
+
+  virtual ~Engine() = default;
+
+  virtual std::vector<sync::Parameter> parameters() const = 0;
+  virtual DataType type() const = 0;
+
+  /// From now on weights are in `weights`, laid out like the gradients, and each backward writes
+  /// `gradients` and calls ready(i) as soon as parameter i's is final. The weights keep their
+  /// values. Both must outlive the engine's use. Called once.
+  virtual void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) = 0;
+
+  /// Training mode; keeps what backward needs.
+  virtual Score forward(const data::Batch& batch) = 0;
+
+  /// Gradients of `factor` times the mean loss of the last forward. With an empty batch they are
+  /// zero.
+  virtual void backward(double factor) = 0;
+
+  /// Evaluation mode.
+  virtual Score evaluate(const data::Batch& batch) = 0;
+
+  /// Parameters and buffers under PyTorch's names, in plain layout.
+  virtual std::vector<models::StoredTensor> parameter_state() const = 0;
+  virtual std::vector<models::StoredTensor> buffer_state() const = 0;
+
+  /// Throws Error that names `source` and the first tensor that does not fit.
+  virtual void load(const std::vector<models::StoredTensor>& state, const std::string& source) = 0;
+};
+
+}  // namespace lockstep::engine

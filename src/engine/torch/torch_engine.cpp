@@ -1,0 +1,136 @@
+#include "engine/torch/torch_engine.h"
+
+#include "base/check.h"
+#include "ddp/gradient_hooks.h"
+#include "models/model.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <optional>
+
+namespace lockstep::engine {
+
+namespace {
+
+class TorchEngine : public Engine {
+ public:
+  explicit TorchEngine(const TorchEngineOptions& options)
+      : shape_(options.images), type_(options.type), model_(make_seeded_model(options)) {
+    if (type_ == DataType::float64) model_->to(torch::kFloat64);
+  }
+
+  std::vector<sync::Parameter> parameters() const override { return ddp::describe(*model_); }
+  DataType type() const override { return type_; }
+
+  void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) override {
+    torch::NoGradGuard no_grad;
+    const auto& slots = gradients.layout().slots();
+    std::vector<torch::Tensor> parameters = model_->parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const ArrayView place = weights.slice(slots[i].begin, slots[i].count);
+      torch::Tensor flat = ddp::tensor_over(place, parameters[i].sizes());
+      flat.copy_(parameters[i]);
+      parameters[i].set_data(flat);
+    }
+    gradients_ = gradients.all();
+    ready_ = std::move(ready);
+    hooks_.emplace(std::move(parameters), gradients, ready_);
+  }
+
+  Score forward(const data::Batch& batch) override {
+    loss_ = torch::Tensor();
+    if (batch.size() == 0) return {};
+    model_->train();
+    const torch::Tensor labels = labels_of(batch);
+    const torch::Tensor logits = model_->forward(images_of(batch));
+    loss_ = torch::nn::functional::cross_entropy(logits, labels);
+    return score(logits, labels, loss_);
+  }
+
+  void backward(double factor) override {
+    // Gradients are added to what is there.
+    std::memset(gradients_.data, 0, gradients_.bytes());
+    if (loss_.defined()) {
+      loss_.backward(torch::full_like(loss_, factor));
+      loss_ = torch::Tensor();
+      return;
+    }
+    for (std::size_t left = model_->parameters().size(); left > 0; --left) ready_(left - 1);
+  }
+
+  Score evaluate(const data::Batch& batch) override {
+    if (batch.size() == 0) return {};
+    torch::NoGradGuard no_grad;
+    model_->eval();
+    const torch::Tensor labels = labels_of(batch);
+    const torch::Tensor logits = model_->forward(images_of(batch));
+    return score(logits, labels, torch::nn::functional::cross_entropy(logits, labels));
+  }
+
+  std::vector<models::StoredTensor> parameter_state() const override {
+    return models::parameters_of(*model_);
+  }
+  std::vector<models::StoredTensor> buffer_state() const override {
+    return models::buffers_of(*model_);
+  }
+  void load(const std::vector<models::StoredTensor>& state, const std::string& source) override {
+    models::load_state(*model_, state, source);
+  }
+
+ private:
+  static std::shared_ptr<models::Classifier> make_seeded_model(const TorchEngineOptions& options) {
+    // Torch draws initial weights from one generator a process; ranks that are threads must take
+    // turns.
+    static std::mutex drawing;
+    std::lock_guard lock(drawing);
+    torch::manual_seed(options.seed);
+    return models::make_model(options.model);
+  }
+
+  torch::Tensor images_of(const data::Batch& batch) const {
+    auto* pixels = const_cast<float*>(batch.pixels.data());
+    const torch::Tensor images = torch::from_blob(
+        pixels,
+        {static_cast<std::int64_t>(batch.size()), shape_.channels, shape_.height, shape_.width});
+    return type_ == DataType::float64 ? images.to(torch::kFloat64) : images;
+  }
+
+  static torch::Tensor labels_of(const data::Batch& batch) {
+    auto* labels = const_cast<std::int64_t*>(batch.labels.data());
+    return torch::from_blob(labels, {static_cast<std::int64_t>(batch.size())}, torch::kInt64);
+  }
+
+  static Score score(const torch::Tensor& logits, const torch::Tensor& labels,
+                     const torch::Tensor& mean_loss) {
+    torch::NoGradGuard no_grad;
+    const auto samples = static_cast<std::size_t>(labels.size(0));
+    const auto correct = logits.argmax(1).eq(labels).sum().item<std::int64_t>();
+    return {mean_loss.item<double>() * static_cast<double>(samples),
+            static_cast<std::size_t>(correct), samples};
+  }
+
+  const data::ImageShape shape_;
+  const DataType type_;
+  const std::shared_ptr<models::Classifier> model_;
+  ArrayView gradients_;
+  Ready ready_;
+  torch::Tensor loss_;
+  std::optional<ddp::GradientHooks> hooks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_torch_engine(const TorchEngineOptions& options) {
+  return std::make_unique<TorchEngine>(options);
+}
+
+void use_threads(int threads) {
+  torch::set_num_threads(threads);
+  // OpenBLAS has threads of its own, which torch's setting does not reach. It may not be the BLAS
+  // in use.
+  if (void* symbol = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
+    reinterpret_cast<void (*)(int)>(symbol)(threads);
+}
+
+}  // namespace lockstep::engine

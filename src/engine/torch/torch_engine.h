@@ -1,0 +1,25 @@
+// The torch engine: forward and backward by libtorch's autograd. Takes any Classifier.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <memory>
+#include <string_view>
+
+namespace lockstep::engine {
+
+struct TorchEngineOptions {
+  std::string_view model = "lenet5";
+  DataType type = DataType::float32;
+  data::ImageShape images;  ///< of the batches to come
+  std::uint64_t seed = 0;   ///< for the initial weights
+};
+
+/// Several may live in one process, on threads of their own.
+std::unique_ptr<Engine> make_torch_engine(const TorchEngineOptions& options);
+
+/// How many threads torch and its BLAS may use for one rank: for the process if ranks are
+/// processes, for the calling thread if they are threads.
+void use_threads(int threads);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,153 @@
+#include "models/model.h"
+
+#include <lockstep/error.h>
+
+#include "base/check.h"
+#include "models/lenet5.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace lockstep::models {
+
+namespace {
+
+struct KnownModel {
+  std::string_view name;
+  std::shared_ptr<Classifier> (*make)();
+};
+
+template <typename Model>
+std::shared_ptr<Classifier> make() {
+  return std::make_shared<Model>();
+}
+
+constexpr std::array kModels = {KnownModel{"lenet5", make<LeNet5Impl>}};
+
+constexpr std::array kTypes = {
+    std::pair{DataType::float32, torch::kFloat32}, std::pair{DataType::float64, torch::kFloat64},
+    std::pair{DataType::int32, torch::kInt32},     std::pair{DataType::int64, torch::kInt64},
+    std::pair{DataType::uint8, torch::kUInt8},
+};
+
+torch::ScalarType torch_type(DataType type) {
+  for (const auto& [ours, theirs] : kTypes)
+    if (ours == type) return theirs;
+  LOCKSTEP_CHECK(false, "libtorch has no type for {}", stored_name(type));
+}
+
+using NamedTensors = torch::OrderedDict<std::string, torch::Tensor>;
+
+DataType stored_type_of(const NamedTensors::Item& named) {
+  for (const auto& [ours, theirs] : kTypes)
+    if (theirs == named->scalar_type()) return ours;
+  throw UsageError(
+      fmt::format("tensor {} has type {}, which cannot be stored: convert it to one of {}",
+                  named.key(), torch::toString(named->scalar_type()), stored_names()));
+}
+
+StoredTensor store(const NamedTensors::Item& named) {
+  StoredTensor stored{named.key(), stored_type_of(named), named->sizes().vec(), {}};
+  const torch::Tensor plain = named->detach().cpu().contiguous();
+  stored.data.resize(plain.nbytes());
+  if (!stored.data.empty()) std::memcpy(stored.data.data(), plain.data_ptr(), stored.data.size());
+  return stored;
+}
+
+std::vector<StoredTensor> store_all(const NamedTensors& tensors) {
+  std::vector<StoredTensor> stored;
+  for (const auto& named : tensors) stored.push_back(store(named));
+  return stored;
+}
+
+NamedTensors tensors_of(const torch::nn::Module& module) {
+  NamedTensors tensors = module.named_parameters();
+  tensors.update(module.named_buffers());
+  return tensors;
+}
+
+[[noreturn]] void misfit(const std::string& source, std::string_view name,
+                         const std::string& what) {
+  throw Error(fmt::format("{}: tensor {} {}: load the weights of this model", source, name, what));
+}
+
+bool converts(DataType from, DataType to) {
+  auto floating = [](DataType type) {
+    return type == DataType::float32 || type == DataType::float64;
+  };
+  return from == to || (floating(from) && floating(to));
+}
+
+void check_fits(const StoredTensor& stored, const NamedTensors::Item& named,
+                const std::string& source) {
+  LOCKSTEP_CHECK(tensor_bytes(stored.type, stored.shape) == stored.data.size(),
+                 "tensor {} has shape {} and {} bytes", stored.name, format_shape(stored.shape),
+                 stored.data.size());
+  const std::vector<std::int64_t> shape = named->sizes().vec();
+  if (stored.shape != shape)
+    misfit(source, stored.name,
+           fmt::format("has shape {}, the model's has {}", format_shape(stored.shape),
+                       format_shape(shape)));
+  const DataType type = stored_type_of(named);
+  if (!converts(stored.type, type))
+    misfit(source, stored.name,
+           fmt::format("is {}, the model's is {}", stored_name(stored.type), stored_name(type)));
+}
+
+/// A view of the stored bytes, which must not be written.
+torch::Tensor view_of(const StoredTensor& stored) {
+  return torch::from_blob(const_cast<std::byte*>(stored.data.data()), stored.shape,
+                          torch_type(stored.type));
+}
+
+}  // namespace
+
+std::shared_ptr<Classifier> make_model(std::string_view name) {
+  for (const KnownModel& model : kModels)
+    if (model.name == name) return model.make();
+  throw UsageError(
+      fmt::format("there is no model '{}': use one of {}", name, fmt::join(model_names(), ", ")));
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const KnownModel& model : kModels) names.emplace_back(model.name);
+  return names;
+}
+
+std::vector<StoredTensor> parameters_of(const torch::nn::Module& module) {
+  return store_all(module.named_parameters());
+}
+
+std::vector<StoredTensor> buffers_of(const torch::nn::Module& module) {
+  return store_all(module.named_buffers());
+}
+
+std::vector<StoredTensor> state_of(const torch::nn::Module& module) {
+  return store_all(tensors_of(module));
+}
+
+void load_state(torch::nn::Module& module, const std::vector<StoredTensor>& state,
+                const std::string& source) {
+  std::map<std::string_view, const StoredTensor*> unused;
+  for (const StoredTensor& stored : state)
+    if (!unused.emplace(stored.name, &stored).second) misfit(source, stored.name, "comes twice");
+  std::vector<std::pair<torch::Tensor, const StoredTensor*>> copies;
+  for (const auto& named : tensors_of(module)) {
+    auto found = unused.find(named.key());
+    if (found == unused.end()) misfit(source, named.key(), "is missing");
+    check_fits(*found->second, named, source);
+    copies.emplace_back(named.value(), found->second);
+    unused.erase(found);
+  }
+  if (!unused.empty()) misfit(source, unused.begin()->first, "is not part of the model");
+  // Only now that all fit: a failure leaves the module as it was.
+  torch::NoGradGuard no_grad;
+  for (auto& [tensor, stored] : copies) tensor.copy_(view_of(*stored));
+}
+
+}  // namespace lockstep::models

@@ -1,0 +1,25 @@
+// Stochastic gradient descent with momentum and weight decay, as PyTorch defines it:
+//   g ← g + weight_decay · w;   v ← momentum · v + g;   w ← w − learning_rate · v
+#pragma once
+
+#include "optim/optimizer.h"
+
+#include <memory>
+#include <span>
+
+namespace lockstep::optim {
+
+struct SgdOptions {
+  double learning_rate = 0.01;
+  double momentum = 0;      ///< 0.9 is usual for larger networks; 0 keeps no state
+  double weight_decay = 0;  ///< 1e-4 to 5e-4 is usual; 0 for none
+};
+
+/// T is float or double. The weights and gradients belong to the caller and must outlive the
+/// optimizer. REQUIRES: weights.size() == gradients.size(). Throws UsageError for options that make
+/// no sense.
+template <typename T>
+std::unique_ptr<Optimizer> make_sgd(std::span<T> weights, std::span<const T> gradients,
+                                    const SgdOptions& options);
+
+}  // namespace lockstep::optim

@@ -1,0 +1,10 @@
+#include "sync/all_reduce.h"
+
+namespace lockstep::sync {
+
+void AllReduce::finish() {
+  for (std::size_t parameter = 0; parameter < gradients_.parameters().size(); ++parameter)
+    group_.all_reduce(gradients_.of(parameter), ReduceOp::average, algorithm_);
+}
+
+}  // namespace lockstep::sync

@@ -1,0 +1,24 @@
+// all-reduce: after backward, one all-reduce for each parameter. By far the least code, and no rank
+// is special; but nothing overlaps with backward, and a small tensor costs as much latency as a
+// large one.
+#pragma once
+
+#include "sync/sync_method.h"
+
+namespace lockstep::sync {
+
+class AllReduce : public SyncMethod {
+ public:
+  AllReduce(Group group, const Gradients& gradients, Algorithm algorithm)
+      : group_(std::move(group)), gradients_(gradients), algorithm_(algorithm) {}
+
+  void ready(std::size_t) override {}
+  void finish() override;
+
+ private:
+  Group group_;
+  const Gradients& gradients_;
+  const Algorithm algorithm_;
+};
+
+}  // namespace lockstep::sync

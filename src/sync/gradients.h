@@ -1,0 +1,32 @@
+// Gradients: all of a model's gradients as one flat array in the group's memory. An engine writes
+// them there, a sync method averages them there, an optimizer reads them there: no copies in
+// between.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include "sync/layout.h"
+
+namespace lockstep::sync {
+
+class Gradients {
+ public:
+  /// A collective: all ranks have the same layout.
+  Gradients(Group& group, std::vector<Parameter> parameters, Layout layout);
+
+  const Layout& layout() const { return layout_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  ArrayView all() const { return {memory_.data(), layout_.size(), layout_.type()}; }
+  ArrayView of(std::size_t parameter) const { return at(layout_.slots()[parameter]); }
+  ArrayView bucket(std::size_t number) const { return at(layout_.buckets()[number].slot); }
+
+ private:
+  ArrayView at(const Slot& slot) const { return all().slice(slot.begin, slot.count); }
+
+  std::vector<Parameter> parameters_;
+  Layout layout_;
+  Memory memory_;
+};
+
+}  // namespace lockstep::sync

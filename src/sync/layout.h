@@ -1,0 +1,65 @@
+// Layout: where each parameter lies when all of a model's parameters, or their gradients, are one
+// flat array. The flat array is cut into buckets, contiguous runs of parameters that are reduced as
+// one message.
+//
+// Parameters lie in reverse order, because backward finishes the last layer's gradients first: so
+// the first bucket is the first to be complete. Each parameter starts at a cache line; the gap
+// before it stays zero.
+#pragma once
+
+#include <lockstep/types.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep::sync {
+
+struct Parameter {
+  std::string name;
+  std::size_t count = 0;  ///< elements
+};
+
+struct BucketOptions {
+  /// The first bucket is small, so that communication starts early in backward.
+  std::size_t first_bytes = 1 << 20;
+  /// The others: larger ones cost less overhead a byte, smaller ones overlap better with backward.
+  std::size_t bytes = 25 << 20;
+};
+
+/// A run of elements of the flat array.
+struct Slot {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+};
+
+struct Bucket {
+  Slot slot;
+  std::vector<std::size_t> parameters;  ///< in the order in which they lie
+};
+
+class Layout {
+ public:
+  /// A bucket is closed when the next parameter would make it larger than its limit; a parameter
+  /// larger than the limit has a bucket of its own.
+  Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options = {});
+
+  DataType type() const { return type_; }
+  /// Elements of the flat array, gaps included.
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * size_of(type_); }
+
+  /// By the parameter's number.
+  const std::vector<Slot>& slots() const { return slots_; }
+  /// In the order in which backward completes them.
+  const std::vector<Bucket>& buckets() const { return buckets_; }
+
+ private:
+  DataType type_;
+  std::size_t size_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace lockstep::sync

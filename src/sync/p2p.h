@@ -1,0 +1,29 @@
+// p2p: like gather-scatter, with isend and irecv in place of collectives. All messages of a phase
+// are under way at once, so that rank 0 need not take the ranks in turn; it still moves 2(W−1)
+// times the gradients.
+#pragma once
+
+#include "sync/sync_method.h"
+
+namespace lockstep::sync {
+
+class PointToPoint : public SyncMethod {
+ public:
+  PointToPoint(Group group, const Gradients& gradients);
+
+  void ready(std::size_t) override {}
+  void finish() override;
+
+ private:
+  void serve();
+  void send_and_receive();
+  /// On rank 0: room for all ranks' gradients of a parameter.
+  ArrayView parts_of(std::size_t parameter);
+  ArrayView part_of(std::size_t parameter, int rank);
+
+  Group group_;
+  const Gradients& gradients_;
+  std::vector<std::byte> parts_;
+};
+
+}  // namespace lockstep::sync

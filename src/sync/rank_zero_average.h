@@ -1,0 +1,29 @@
+// The averaging that rank 0 does for the methods that go through it.
+#pragma once
+
+#include "comm/reduce.h"
+#include "sync/gradients.h"
+
+#include <vector>
+
+namespace lockstep::sync {
+
+/// `parts` holds one array a rank, one after another. Replaces each of them by the average of all.
+/// Adds along the fixed tree, so that the result equals that of `direct` to the bit.
+inline void average_parts(ArrayView parts, int ranks) {
+  const std::size_t count = parts.count / static_cast<std::size_t>(ranks);
+  std::vector<void*> arrays;
+  for (int rank = 0; rank < ranks; ++rank)
+    arrays.push_back(parts.slice(static_cast<std::size_t>(rank) * count, count).data);
+  comm::reduce_tree(arrays, count, parts.type, ReduceOp::average);
+}
+
+/// Elements of the largest parameter.
+inline std::size_t largest(const Gradients& gradients) {
+  std::size_t largest = 0;
+  for (const Parameter& parameter : gradients.parameters())
+    largest = std::max(largest, parameter.count);
+  return largest;
+}
+
+}  // namespace lockstep::sync

@@ -1,0 +1,81 @@
+#include "train/config.h"
+
+#include <lockstep/error.h>
+
+#include "base/text.h"
+#include "launch/environment.h"
+#include "models/model_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::train {
+
+namespace {
+
+void require_one_of(const std::string& value, const std::vector<std::string>& known,
+                    std::string_view option) {
+  if (std::find(known.begin(), known.end(), value) == known.end())
+    throw UsageError(fmt::format("{} is '{}': this build has {}", option, value, enumerate(known)));
+}
+
+}  // namespace
+
+void TrainConfig::validate() const {
+  require_one_of(model, models::model_names(), "--model");
+  require_one_of(data, {"mnist"}, "--data");
+  require_one_of(transport, {"thread", "shm"}, "--transport");
+  require_one_of(dtype, {"float32", "float64"}, "--dtype");
+  method();
+  if (workers < 1 || workers > 1024)
+    throw UsageError(fmt::format("--workers is {}: it must be from 1 to 1024", workers));
+  if (threads < 0) throw UsageError(fmt::format("--threads is {}: it must be 0 or more", threads));
+  if (epochs == 0 && iterations == 0)
+    throw UsageError("--epochs is 0 and there is no --iterations: there would be nothing to train");
+  if (batch < static_cast<std::size_t>(workers))
+    throw UsageError(fmt::format(
+        "--batch is {}, less than the {} workers that share it: some would never have an image",
+        batch, workers));
+  if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
+    throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
+}
+
+DataType TrainConfig::type() const {
+  return dtype == "float64" ? DataType::float64 : DataType::float32;
+}
+
+int TrainConfig::threads_per_worker() const {
+  return threads > 0 ? threads : launch::threads_per_worker(workers);
+}
+
+nlohmann::json to_json(const TrainConfig& config) {
+  const sync::Method method = config.method();
+  return {{"format", 1},
+          {"model", config.model},
+          {"data", config.data},
+          {"data_dir", config.data_dir.string()},
+          {"limit", config.limit},
+          {"workers", config.workers},
+          {"threads", config.threads_per_worker()},
+          {"transport", config.transport},
+          {"engine", "torch"},
+          {"method", method.method},
+          {"sync", method.sync},
+          {"algorithm", name_of(method.algorithm)},
+          {"dtype", config.dtype},
+          {"batch", config.batch},
+          {"epochs", config.epochs},
+          {"iterations", config.iterations},
+          {"optimizer", "sgd"},
+          {"lr", config.learning_rate},
+          {"momentum", config.momentum},
+          {"weight_decay", config.weight_decay},
+          {"seed", config.seed},
+          {"shuffle", config.shuffle},
+          {"first_bucket_mb", config.first_bucket_mb},
+          {"bucket_mb", config.bucket_mb},
+          {"init", config.init.string()}};
+}
+
+}  // namespace lockstep::train

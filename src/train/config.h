@@ -1,0 +1,57 @@
+// TrainConfig: all that defines a training run. It is what `lockstep train` makes of its options,
+// and what a run folder keeps as config.json.
+#pragma once
+
+#include <lockstep/types.h>
+
+#include "sync/sync_method.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace lockstep::train {
+
+struct TrainConfig {
+  std::string model = "lenet5";
+  std::string data = "mnist";
+  std::filesystem::path data_dir;  ///< the folder that holds the data set's folder
+  std::size_t limit = 0;           ///< use the first so many training images; 0 for all
+
+  int workers = 1;
+  int threads = 0;  ///< a worker; 0 shares out the cores, at least 1 each
+  std::string transport = "shm";
+  std::string sync = "ddp";
+  std::string algorithm = "auto";
+  std::string dtype = "float32";
+
+  std::size_t batch = 64;      ///< the global batch: all workers' images of one step
+  std::size_t epochs = 1;      ///< 0 for as many as the iterations need
+  std::size_t iterations = 0;  ///< stop after so many steps; 0 for no limit
+  double learning_rate = 0.01;
+  double momentum = 0;
+  double weight_decay = 0;
+  std::uint64_t seed = 5000;  ///< of the initial weights and of the order of the images
+  bool shuffle = true;
+
+  double first_bucket_mb = 1;
+  double bucket_mb = 25;
+
+  std::filesystem::path init;     ///< start from these weights (safetensors)
+  std::filesystem::path save;     ///< write the final weights here (safetensors)
+  std::filesystem::path run_dir;  ///< write the run folder here; empty for none
+
+  /// Throws UsageError for values that make no sense, before anything is started.
+  void validate() const;
+
+  sync::Method method() const { return sync::parse_method(sync, algorithm); }
+  DataType type() const;
+  /// Threads of each worker, after sharing out the cores.
+  int threads_per_worker() const;
+};
+
+nlohmann::json to_json(const TrainConfig& config);
+
+}  // namespace lockstep::train

@@ -1,0 +1,21 @@
+#include "train/recorder.h"
+
+#include <type_traits>
+
+namespace lockstep::train {
+
+static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % sizeof(double) == 0);
+
+void Recorder::flush() {
+  constexpr std::size_t kDoubles = sizeof(Record) / sizeof(double);
+  const std::size_t count = records_.size();
+  const std::size_t ranks = group_.rank() == 0 ? static_cast<std::size_t>(group_.size()) : 0;
+  std::vector<Record> all(ranks * count);
+  group_.gather(ConstArrayView(records_.data(), count * kDoubles, DataType::float64),
+                ArrayView(all.data(), all.size() * kDoubles, DataType::float64));
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    sink_(static_cast<int>(rank), std::span(all).subspan(rank * count, count));
+  records_.clear();
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,90 @@
+#include "train/run_folder.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::train {
+
+namespace {
+
+nlohmann::json line_of(std::string_view kind, int rank, const Record& record) {
+  const observe::Times& times = record.times;
+  const double samples = record.samples > 0 ? record.samples : 1;
+  return {{"kind", kind},
+          {"rank", rank},
+          {"epoch", static_cast<std::int64_t>(record.epoch)},
+          {"iteration", static_cast<std::int64_t>(record.iteration)},
+          {"loss", record.loss_sum / samples},
+          {"accuracy", record.correct / samples},
+          {"lr", record.lr},
+          {"data", times.data},
+          {"forward", times.forward},
+          {"backward", times.backward},
+          {"communication", times.communication},
+          {"exposed", times.exposed},
+          {"wait", times.wait},
+          {"optimizer", times.optimizer},
+          {"total", times.total}};
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config)
+    : folder_(std::move(folder)) {
+  make_folder(folder_);
+  std::filesystem::remove(folder_ / "summary.json");
+  write_file(folder_ / "config.json", to_json(config).dump(2) + "\n");
+  metrics_.open(folder_ / "metrics.jsonl", std::ios::trunc);
+  if (!metrics_)
+    throw FileError(fmt::format("{}: cannot create: {}", (folder_ / "metrics.jsonl").string(),
+                                last_system_error()));
+}
+
+void RunFolder::add_iterations(int rank, std::span<const Record> records) {
+  for (const Record& record : records) add_line(line_of("iteration", rank, record));
+}
+
+void RunFolder::add_epoch(int rank, std::span<const Record> records) {
+  if (records.empty()) return;
+  Record sum = records.back();
+  for (const Record& record : records.first(records.size() - 1)) {
+    sum.loss_sum += record.loss_sum;
+    sum.correct += record.correct;
+    sum.samples += record.samples;
+    sum.times += record.times;
+  }
+  add_line(line_of("epoch", rank, sum));
+}
+
+void RunFolder::add_test(const Record& last, double loss, double accuracy) {
+  add_line({{"kind", "test"},
+            {"rank", 0},
+            {"epoch", static_cast<std::int64_t>(last.epoch)},
+            {"iteration", static_cast<std::int64_t>(last.iteration)},
+            {"loss", loss},
+            {"accuracy", accuracy}});
+}
+
+void RunFolder::add_line(const nlohmann::json& line) {
+  metrics_ << line.dump() << '\n';
+}
+
+void RunFolder::finish(const Summary& summary) {
+  metrics_.close();
+  if (!metrics_)
+    throw FileError(fmt::format("{}: could not be written whole: is the disk full?",
+                                (folder_ / "metrics.jsonl").string()));
+  write_file(folder_ / "summary.json", to_json(summary).dump(2) + "\n");
+}
+
+Summary read_summary(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "summary.json";
+  const auto json = nlohmann::json::parse(read_file(file, 1 << 26), nullptr, false);
+  if (json.is_discarded()) throw FileError(fmt::format("{}: not valid JSON", file.string()));
+  return summary_from_json(json, file.string());
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,41 @@
+// RunFolder: the files that record a run. Written by rank 0 only.
+//
+//   config.json     what was asked for
+//   metrics.jsonl   every iteration and epoch of every rank, and the test, a line each
+//   summary.json    what came out; there only if the run ended well
+#pragma once
+
+#include "train/config.h"
+#include "train/recorder.h"
+#include "train/summary.h"
+
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+namespace lockstep::train {
+
+class RunFolder {
+ public:
+  /// Makes the folder and starts its files anew. Throws FileError if it cannot be written.
+  RunFolder(std::filesystem::path folder, const TrainConfig& config);
+
+  void add_iterations(int rank, std::span<const Record> records);
+  /// One line for a rank's epoch, from its iterations' records.
+  void add_epoch(int rank, std::span<const Record> records);
+  void add_test(const Record& last, double loss, double accuracy);
+
+  /// Throws FileError if any line could not be written.
+  void finish(const Summary& summary);
+
+ private:
+  void add_line(const nlohmann::json& line);
+
+  const std::filesystem::path folder_;
+  std::ofstream metrics_;
+};
+
+/// The summary of the run in `folder`. Throws FileError if there is none: the run did not end well.
+Summary read_summary(const std::filesystem::path& folder);
+
+}  // namespace lockstep::train

@@ -1,0 +1,134 @@
+#include "train/summary.h"
+
+#include <lockstep/error.h>
+
+#include "observe/statistics.h"
+#include "observe/verdict.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+namespace lockstep::train {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, mean, p50, p90)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankSummary, rank, seconds_per_iteration, compute_share,
+                                   communication_share, exposed_communication_share, wait_share,
+                                   data_share, bytes_per_iteration, train_loss, train_accuracy,
+                                   weights_sha256, peak_rss_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, method, sync, algorithm, transport, engine, model, data,
+                                   workers, threads, global_batch, shards, epochs, iterations,
+                                   seconds_total, seconds_per_epoch, seconds_per_iteration,
+                                   images_per_second, compute_share, communication_share,
+                                   exposed_communication_share, wait_share, data_share,
+                                   bytes_per_iteration, bandwidth_mbs, train_loss, train_accuracy,
+                                   test_loss, test_accuracy, weights_sha256, buffers_sha256,
+                                   peak_rss_bytes, verdict, ranks)
+
+namespace {
+
+/// Sums over a rank's iterations, or over several ranks'.
+struct Totals {
+  observe::Times times;
+  double iterations = 0;
+  double bytes = 0;
+  double loss_sum = 0;  // these three over the last epoch only
+  double correct = 0;
+  double samples = 0;
+
+  void add(const Totals& other) {
+    times += other.times;
+    iterations += other.iterations;
+    bytes += other.bytes;
+    loss_sum += other.loss_sum;
+    correct += other.correct;
+    samples += other.samples;
+  }
+};
+
+/// The first iteration is left out of times and bytes: it pays for what is set up once.
+Totals totals_of(const std::vector<Record>& records) {
+  Totals totals;
+  const double last_epoch = records.empty() ? 0 : records.back().epoch;
+  const bool only_one = records.size() == 1;
+  for (const Record& record : records) {
+    if (record.iteration > 1 || only_one) {
+      totals.times += record.times;
+      totals.bytes += record.bytes;
+      totals.iterations += 1;
+    }
+    if (record.epoch != last_epoch) continue;
+    totals.loss_sum += record.loss_sum;
+    totals.correct += record.correct;
+    totals.samples += record.samples;
+  }
+  return totals;
+}
+
+double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+/// What a rank's summary and the run's have in common.
+template <typename Part>
+void fill(Part& part, const Totals& totals) {
+  const observe::Times& times = totals.times;
+  part.compute_share = ratio(times.forward + times.backward + times.optimizer, times.total);
+  part.communication_share = ratio(times.communication, times.total);
+  part.exposed_communication_share = ratio(times.exposed, times.total);
+  part.wait_share = ratio(times.wait, times.total);
+  part.data_share = ratio(times.data, times.total);
+  part.bytes_per_iteration = ratio(totals.bytes, totals.iterations);
+  part.train_loss = ratio(totals.loss_sum, totals.samples);
+  part.train_accuracy = ratio(totals.correct, totals.samples);
+}
+
+Distribution distribution_of(const std::vector<std::vector<Record>>& records) {
+  std::vector<double> seconds;
+  for (const auto& rank : records)
+    for (const Record& record : rank)
+      if (record.iteration > 1 || rank.size() == 1) seconds.push_back(record.times.total);
+  return {observe::mean(seconds), observe::percentile(seconds, 0.5),
+          observe::percentile(seconds, 0.9)};
+}
+
+observe::Times mean_times(const Totals& totals) {
+  observe::Times mean = totals.times;
+  for (double* part : {&mean.data, &mean.forward, &mean.backward, &mean.communication,
+                       &mean.exposed, &mean.wait, &mean.optimizer, &mean.total})
+    *part = ratio(*part, totals.iterations);
+  return mean;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Summary& summary) {
+  return nlohmann::json(summary);
+}
+
+Summary summary_from_json(const nlohmann::json& json, const std::string& source) {
+  try {
+    return json.get<Summary>();
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(fmt::format("{}: not a summary of this version: {}", source, error.what()));
+  }
+}
+
+void summarise(const std::vector<std::vector<Record>>& records, Summary& summary) {
+  Totals all;
+  summary.ranks.resize(records.size());
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    const Totals mine = totals_of(records[rank]);
+    summary.ranks[rank].rank = static_cast<int>(rank);
+    summary.ranks[rank].seconds_per_iteration = ratio(mine.times.total, mine.iterations);
+    fill(summary.ranks[rank], mine);
+    all.add(mine);
+  }
+  fill(summary, all);
+  summary.seconds_per_iteration = distribution_of(records);
+  summary.bandwidth_mbs = ratio(all.bytes, all.times.communication) / 1e6;
+  summary.verdict = observe::verdict({mean_times(all), summary.workers, summary.threads,
+                                      static_cast<int>(std::thread::hardware_concurrency())});
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,28 @@
+// One worker's part of a training run.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include "train/config.h"
+#include "train/summary.h"
+
+namespace lockstep::train {
+
+/// What a run tells while it goes on. Called on rank 0 only.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  virtual void started(const TrainConfig& config, std::size_t iterations,
+                       std::size_t train_images) = 0;
+  /// After iteration `done` of `iterations`; loss is rank 0's.
+  virtual void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) = 0;
+  /// After each epoch: every rank's records of it.
+  virtual void epoch(std::size_t epoch, const std::vector<std::vector<Record>>& records) = 0;
+};
+
+/// Trains as one rank of the group. All ranks call it with the same configuration. Writes the run
+/// folder and the weights from rank 0, whose return value is the run's summary; other ranks get an
+/// empty one.
+Summary train_worker(Group group, const TrainConfig& config, Progress& progress);
+
+}  // namespace lockstep::train

@@ -1,0 +1,152 @@
+#include <lockstep/error.h>
+
+#include "base/check.h"
+#include "base/deadline.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path folder_ =
+      fs::temp_directory_path() / fmt::format("lockstep-files-{}", static_cast<int>(::getpid()));
+};
+
+TEST_F(Files, AreWrittenWholeAndReadBack) {
+  const std::string content(100'000, 'x');
+  write_file(folder_ / "a", content);
+  EXPECT_EQ(read_file(folder_ / "a"), content);
+  write_file(folder_ / "a", "new");
+  EXPECT_EQ(read_file(folder_ / "a"), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "a temporary file was left";
+}
+
+TEST_F(Files, ThatCannotBeWrittenKeepTheirOldContentAndLeaveNothing) {
+  EXPECT_THROW(write_file(folder_ / "missing" / "a", "text"), FileError);
+  // /dev/full is a disk without room: it accepts no byte. Renaming over it is never reached.
+  EXPECT_THROW(write_file("/dev/full/a", "text"), FileError);
+  fs::create_directory(folder_ / "taken");
+  EXPECT_THROW(write_file(folder_ / "taken", "text"), FileError);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Files, BeyondTheirLimitAreRefused) {
+  write_file(folder_ / "a", "12345");
+  EXPECT_EQ(read_file(folder_ / "a", 5), "12345");
+  EXPECT_THROW(read_file(folder_ / "a", 4), FileError);
+  EXPECT_THROW(read_file(folder_ / "b"), FileError);
+}
+
+TEST_F(Files, FoldersAreMadeOrRefused) {
+  make_folder(folder_ / "x" / "y");
+  EXPECT_TRUE(fs::is_directory(folder_ / "x" / "y"));
+  write_file(folder_ / "file", "");
+  EXPECT_THROW(make_folder(folder_ / "file" / "z"), FileError);
+}
+
+TEST(Text, EnumeratesAndSplits) {
+  EXPECT_EQ(enumerate({}), "");
+  EXPECT_EQ(enumerate({"a"}), "a");
+  EXPECT_EQ(enumerate({"a", "b"}), "a and b");
+  EXPECT_EQ(enumerate({"a", "b", "c"}), "a, b and c");
+  EXPECT_EQ(split("", ','), std::vector<std::string>{});
+  EXPECT_EQ(split("a", ','), std::vector<std::string>{"a"});
+  EXPECT_EQ(split("a,,b,", ','), (std::vector<std::string>{"a", "", "b", ""}));
+}
+
+TEST(Text, SizesAreReadAndWrittenAsPeopleDo) {
+  EXPECT_EQ(parse_bytes("0"), 0u);
+  EXPECT_EQ(parse_bytes("4096"), 4096u);
+  EXPECT_EQ(parse_bytes("64K"), 65536u);
+  EXPECT_EQ(parse_bytes("36M"), 36u << 20);
+  EXPECT_EQ(parse_bytes("2G"), 2ull << 30);
+  for (const char* bad : {"", "K", "-1", "1.5M", "12X", "64 K", "99999999999999999999", "9999G"})
+    EXPECT_THROW(parse_bytes(bad), UsageError) << bad;
+  EXPECT_EQ(format_bytes(65536), "64K");
+  EXPECT_EQ(format_bytes(36 << 20), "36M");
+  EXPECT_EQ(format_bytes(1000), "1000");
+}
+
+TEST(Text, NumbersOutOfRangeAreRefusedByName) {
+  EXPECT_EQ(parse_integer("7", "RANK", 0, 10), 7);
+  for (const char* bad : {"", "x", "7x", "11", "-1", "1e3", "99999999999999999999"}) {
+    try {
+      parse_integer(bad, "RANK", 0, 10);
+      ADD_FAILURE() << "accepted " << bad;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("RANK"), std::string::npos);
+    }
+  }
+}
+
+TEST(Sha256, MatchesPublishedVectors) {
+  Sha256 empty;
+  EXPECT_EQ(empty.hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  Sha256 abc;
+  abc.update("a", 1);
+  abc.update("bc", 2);
+  EXPECT_EQ(abc.hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Random, GivesSplitMix64sPublishedSequence) {
+  Random random(1234567);
+  EXPECT_EQ(random.next(), 6457827717110365317ull);
+  EXPECT_EQ(random.next(), 3203168211198807973ull);
+  EXPECT_EQ(random.next(), 9817491932198370423ull);
+}
+
+TEST(Random, BelowIsUniformAndInRange) {
+  Random random(1);
+  std::vector<int> counts(7);
+  for (int i = 0; i < 70'000; ++i) ++counts[random.below(7)];
+  // Six standard deviations of a binomial count around 10,000.
+  for (int count : counts) EXPECT_NEAR(count, 10'000, 6 * 93);
+}
+
+TEST(Random, StreamsOfOneSeedDiffer) {
+  EXPECT_NE(Random(1, 2).next(), Random(1, 3).next());
+  EXPECT_NE(Random(1, 2, 3).next(), Random(1, 3, 2).next());
+  EXPECT_EQ(Random(1, 2, 3).next(), Random(1, 2, 3).next());
+}
+
+TEST(Random, PermutationHasEveryNumberOnce) {
+  auto order = permutation(1000, Random(3));
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+  std::sort(order.begin(), order.end());
+  for (std::uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(order[i], i);
+  EXPECT_TRUE(permutation(0, Random(3)).empty());
+}
+
+TEST(Deadline, PassesAndNeverGoesNegative) {
+  EXPECT_TRUE(Deadline::after(std::chrono::milliseconds(0)).passed());
+  EXPECT_EQ(Deadline::after(std::chrono::milliseconds(-5)).left().count(), 0);
+  EXPECT_FALSE(Deadline::after(std::chrono::hours(1)).passed());
+}
+
+TEST(Check, SaysThatItIsABug) {
+  try {
+    LOCKSTEP_CHECK(1 == 2, "one is {}", 1);
+    FAIL();
+  } catch (const InternalError& error) {
+    EXPECT_NE(std::string(error.what()).find("a bug in Lockstep"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("one is 1"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

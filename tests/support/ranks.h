@@ -1,0 +1,29 @@
+// The rank harness: runs a test's body on several ranks, as threads of this process or as forked
+// processes with a real launcher and rendezvous between them.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lockstep::testing {
+
+enum class RankKind { thread, process };
+
+inline std::string name_of(RankKind kind) {
+  return kind == RankKind::thread ? "thread" : "shm";
+}
+
+/// Runs `body` on all ranks; a rank that throws, or whose EXPECTs fail, fails the test.
+void run_ranks(RankKind kind, int size, const std::function<void(Group)>& body,
+               const GroupOptions& options = {});
+
+/// Runs `body` on all ranks and returns the message of the error that each rank threw ("" if none).
+/// A process that died has "(died)".
+std::vector<std::string> errors_of_ranks(RankKind kind, int size,
+                                         const std::function<void(Group)>& body,
+                                         const GroupOptions& options = {});
+
+}  // namespace lockstep::testing

@@ -1,0 +1,54 @@
+#include "sync/layout.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::sync {
+namespace {
+
+TEST(Layout, PutsTheLastParameterFirstAtCacheLines) {
+  const std::vector<Parameter> parameters{{"a", 10}, {"b", 20}, {"c", 16}};
+  const Layout layout(parameters, DataType::float32);
+  ASSERT_EQ(layout.slots().size(), 3u);
+  EXPECT_EQ(layout.slots()[2].begin, 0u);
+  EXPECT_EQ(layout.slots()[1].begin, 16u);
+  EXPECT_EQ(layout.slots()[0].begin, 48u);
+  EXPECT_EQ(layout.slots()[0].count, 10u);
+  EXPECT_EQ(layout.size(), 64u);
+  EXPECT_EQ(layout.bytes(), 256u);
+  EXPECT_EQ(layout.buckets().size(), 1u);
+}
+
+TEST(Layout, ClosesABucketAtItsLimit) {
+  // 64 bytes are 16 floats.
+  const std::vector<Parameter> parameters{{"a", 16}, {"b", 48}, {"c", 16}, {"d", 16}, {"e", 16}};
+  const Layout layout(parameters, DataType::float32, {.first_bytes = 64, .bytes = 128});
+  std::vector<std::vector<std::size_t>> buckets;
+  for (const Bucket& bucket : layout.buckets()) buckets.push_back(bucket.parameters);
+  EXPECT_EQ(buckets, (std::vector<std::vector<std::size_t>>{{4}, {3, 2}, {1}, {0}}));
+}
+
+TEST(Layout, BucketsCoverTheFlatArrayWithoutGaps) {
+  std::vector<Parameter> parameters;
+  for (std::size_t count = 1; count < 200; count += 7) parameters.push_back({"p", count});
+  const Layout layout(parameters, DataType::float64, {.first_bytes = 100, .bytes = 1000});
+  std::size_t end = 0;
+  for (const Bucket& bucket : layout.buckets()) {
+    EXPECT_EQ(bucket.slot.begin, end);
+    end += bucket.slot.count;
+    for (std::size_t parameter : bucket.parameters) {
+      const Slot& slot = layout.slots()[parameter];
+      EXPECT_GE(slot.begin, bucket.slot.begin);
+      EXPECT_LE(slot.begin + slot.count, end);
+    }
+  }
+  EXPECT_EQ(end, layout.size());
+}
+
+TEST(Layout, OfNothingIsEmpty) {
+  const Layout layout({}, DataType::float32);
+  EXPECT_EQ(layout.size(), 0u);
+  EXPECT_TRUE(layout.buckets().empty());
+}
+
+}  // namespace
+}  // namespace lockstep::sync

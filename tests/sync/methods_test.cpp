@@ -1,0 +1,121 @@
+// Every sync method leaves the same averages on every rank.
+#include <lockstep/error.h>
+
+#include "support/ranks.h"
+#include "sync/ddp.h"
+#include "sync/sync_method.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <gmock/gmock.h>
+
+namespace lockstep::sync {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::RankKind;
+using testing::run_ranks;
+
+const std::vector<Parameter> kParameters{{"a", 100}, {"b", 1}, {"c", 5000}, {"d", 17}, {"e", 300}};
+
+/// Several buckets, so that ddp has something to overlap.
+constexpr BucketOptions kBuckets{.first_bytes = 1000, .bytes = 4000};
+
+float value(int rank, std::size_t parameter, std::size_t i) {
+  return static_cast<float>((static_cast<std::size_t>(rank) + 1) * (parameter + 1)) +
+         static_cast<float>(i % 13);
+}
+
+float average(int ranks, std::size_t parameter, std::size_t i) {
+  float sum = 0;
+  for (int rank = 0; rank < ranks; ++rank) sum += value(rank, parameter, i);
+  return sum / static_cast<float>(ranks);
+}
+
+std::span<float> floats(const ArrayView& view) {
+  return {static_cast<float*>(view.data), view.count};
+}
+
+void fill(const Gradients& gradients, int rank, std::size_t parameter) {
+  std::span<float> mine = floats(gradients.of(parameter));
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = value(rank, parameter, i);
+}
+
+class Methods : public ::testing::TestWithParam<std::tuple<RankKind, int, std::string>> {};
+
+INSTANTIATE_TEST_SUITE_P(All, Methods,
+                         ::testing::Combine(::testing::Values(RankKind::thread, RankKind::process),
+                                            ::testing::Values(1, 2, 3, 4, 5, 8),
+                                            ::testing::ValuesIn(method_names())),
+                         [](const auto& info) {
+                           std::string name =
+                               fmt::format("{}{}_{}", testing::name_of(std::get<0>(info.param)),
+                                           std::get<1>(info.param), std::get<2>(info.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(Methods, AverageOverAllRanksStepAfterStep) {
+  const auto& [kind, size, name] = GetParam();
+  run_ranks(kind, size, [size = size, name = name](Group group) {
+    Gradients gradients(group, kParameters, Layout(kParameters, DataType::float32, kBuckets));
+    auto method = make_sync_method(parse_method(name, "auto"), group, gradients);
+    for (int step = 0; step < 3; ++step) {
+      for (std::size_t left = kParameters.size(); left > 0; --left) {
+        fill(gradients, group.rank(), left - 1);
+        method->ready(left - 1);
+      }
+      method->finish();
+      for (std::size_t parameter = 0; parameter < kParameters.size(); ++parameter)
+        for (std::size_t i = 0; i < kParameters[parameter].count; ++i)
+          ASSERT_FLOAT_EQ(floats(gradients.of(parameter))[i], average(size, parameter, i))
+              << name << " step " << step << " " << kParameters[parameter].name << "[" << i << "]";
+    }
+  });
+}
+
+TEST(Ddp, TakesGradientsInAnyOrderOnAnyRank) {
+  run_ranks(RankKind::thread, 4, [](Group group) {
+    Gradients gradients(group, kParameters, Layout(kParameters, DataType::float32, kBuckets));
+    Ddp ddp(group, gradients, Algorithm::automatic);
+    for (std::size_t i = 0; i < kParameters.size(); ++i) {
+      const std::size_t parameter =
+          (i + static_cast<std::size_t>(group.rank())) % kParameters.size();
+      fill(gradients, group.rank(), parameter);
+      ddp.ready(parameter);
+    }
+    ddp.finish();
+    ASSERT_FLOAT_EQ(floats(gradients.of(2))[4999], average(4, 2, 4999));
+  });
+}
+
+TEST(Ddp, NamesParametersThatGotNoGradient) {
+  const auto errors = testing::errors_of_ranks(RankKind::thread, 1, [](Group group) {
+    Gradients gradients(group, kParameters, Layout(kParameters, DataType::float32));
+    Ddp ddp(group, gradients, Algorithm::automatic);
+    for (std::size_t parameter : {0u, 2u, 4u}) ddp.ready(parameter);
+    ddp.finish();
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 0 has no gradient for b and d"));
+}
+
+TEST(Method, NamesAndAlgorithmsAreTwoAxes) {
+  const Method ring = parse_method("ring", "auto");
+  EXPECT_EQ(ring.method, "ring");
+  EXPECT_EQ(ring.sync, "all-reduce");
+  EXPECT_EQ(ring.algorithm, Algorithm::ring);
+  EXPECT_EQ(parse_method("ring", "ring").sync, "all-reduce");
+  EXPECT_EQ(parse_method("all-reduce", "ring").method, "ring");
+  EXPECT_EQ(parse_method("ddp", "star").algorithm, Algorithm::star);
+}
+
+TEST(Method, ContradictionsAndUnknownNamesAreRefused) {
+  EXPECT_THROW(parse_method("ring", "star"), UsageError);
+  EXPECT_THROW(parse_method("p2p", "ring"), UsageError);
+  EXPECT_THROW(parse_method("gossip", "auto"), UsageError);
+  EXPECT_THROW(parse_method("ddp", "snake"), UsageError);
+}
+
+}  // namespace
+}  // namespace lockstep::sync
