@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 int main(int argc, char** argv) {
   using namespace lockstep::cli;
@@ -17,6 +18,13 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty()) {
+      fmt::print(stderr,
+                 "lockstep: there is no command '{}': run with --help for those there are\n",
+                 unknown.front());
+      return kBadUsage;
+    }
     return app.exit(error) == 0 ? kSuccess : kBadUsage;
   } catch (...) {
     return report_exception("lockstep");

@@ -29,31 +29,35 @@ class DistributedDataParallel::Implementation {
                    sync::Layout(ddp::describe(module), ddp::type_of(module),
                                 {options.first_bucket_bytes, options.bucket_bytes})),
         method_(group, gradients_, options.algorithm),
-        hooks_(module.parameters(), gradients_, [this](std::size_t i) { on_ready(i); }) {
+        hooks_(ddp::trained_parameters(module).values(), gradients_,
+               [this](std::size_t i) { on_ready(i); }) {
     broadcast(group, module.parameters());
     broadcast(group, module.buffers());
   }
 
  private:
   void on_ready(std::size_t parameter) {
-    if (!in_backward_) {
+    if (backward_.expired()) {
       // What was left over from a backward that threw half-way.
       method_.reset();
-      in_backward_ = true;
-      torch::autograd::Engine::get_default_engine().queue_callback([this] { on_backward_end(); });
+      // Torch drops its callbacks with the backward that they belong to, however it ends.
+      auto backward = std::make_shared<int>();
+      backward_ = backward;
+      torch::autograd::Engine::get_default_engine().queue_callback(
+          [this, backward] { on_backward_end(); });
     }
     method_.ready(parameter);
   }
 
   void on_backward_end() {
-    in_backward_ = false;
+    backward_.reset();
     method_.finish();
   }
 
   sync::Gradients gradients_;
   sync::Ddp method_;
   ddp::GradientHooks hooks_;
-  bool in_backward_ = false;
+  std::weak_ptr<int> backward_;  ///< lives as long as the backward under way
 };
 
 DistributedDataParallel::DistributedDataParallel(std::shared_ptr<torch::nn::Module> module,

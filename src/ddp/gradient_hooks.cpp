@@ -6,6 +6,8 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <unordered_set>
+
 namespace lockstep::ddp {
 
 namespace {
@@ -64,9 +66,18 @@ void GradientHooks::on_gradient(std::size_t parameter) {
   ready_(parameter);
 }
 
+torch::OrderedDict<std::string, torch::Tensor> trained_parameters(const torch::nn::Module& module) {
+  torch::OrderedDict<std::string, torch::Tensor> trained;
+  std::unordered_set<const void*> seen;
+  for (const auto& item : module.named_parameters())
+    if (item->requires_grad() && seen.insert(item->unsafeGetTensorImpl()).second)
+      trained.insert(item.key(), item.value());
+  return trained;
+}
+
 std::vector<sync::Parameter> describe(const torch::nn::Module& module) {
   std::vector<sync::Parameter> parameters;
-  for (const auto& item : module.named_parameters())
+  for (const auto& item : trained_parameters(module))
     parameters.push_back({item.key(), static_cast<std::size_t>(item.value().numel())});
   return parameters;
 }
@@ -74,7 +85,7 @@ std::vector<sync::Parameter> describe(const torch::nn::Module& module) {
 DataType type_of(const torch::nn::Module& module) {
   DataType type = DataType::float32;
   bool first = true;
-  for (const auto& item : module.named_parameters()) {
+  for (const auto& item : trained_parameters(module)) {
     const torch::Tensor& parameter = item.value();
     if (!parameter.device().is_cpu() || parameter.layout() != torch::kStrided)
       throw UsageError(

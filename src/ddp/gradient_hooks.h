@@ -7,6 +7,7 @@
 #include <torch/torch.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace lockstep::ddp {
@@ -42,11 +43,16 @@ class GradientHooks {
   const Ready ready_;
 };
 
-/// The parameters of a module in the order that PyTorch gives them, as sync methods want them.
+/// The parameters that are trained, in the order that PyTorch gives them: frozen ones
+/// (requires_grad is false) are left out, and one that several layers share comes once.
+torch::OrderedDict<std::string, torch::Tensor> trained_parameters(const torch::nn::Module& module);
+
+/// The same as sync methods want them.
 std::vector<sync::Parameter> describe(const torch::nn::Module& module);
 
-/// The element type of a module's parameters. Throws UsageError if they differ, or are neither
-/// float32 nor float64, or not dense tensors in main memory; the message names the parameter.
+/// The element type of a module's trained parameters. Throws UsageError if they differ, or are
+/// neither float32 nor float64, or not dense tensors in main memory; the message names the
+/// parameter.
 DataType type_of(const torch::nn::Module& module);
 
 /// A tensor over memory that it does not own.

@@ -36,7 +36,8 @@ class Engine {
   /// values. Both must outlive the engine's use. Called once.
   virtual void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) = 0;
 
-  /// Training mode; keeps what backward needs.
+  /// Training mode; keeps what backward needs, but for the batch: REQUIRES that it lives, as it is,
+  /// until backward has ended.
   virtual Score forward(const data::Batch& batch) = 0;
 
   /// Gradients of `factor` times the mean loss of the last forward. With an empty batch they are

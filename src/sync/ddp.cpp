@@ -20,12 +20,26 @@ Ddp::Ddp(Group group, const Gradients& gradients, Algorithm algorithm)
   reset();
 }
 
+Ddp::~Ddp() {
+  await_started();
+}
+
+void Ddp::await_started() {
+  for (Work& work : started_) {
+    try {
+      work.wait();
+    } catch (const std::exception&) {  // every later call on the group throws it again
+    }
+  }
+  started_.clear();
+}
+
 void Ddp::reset() {
+  await_started();
   ready_.assign(bucket_of_.size(), 0);
   missing_.clear();
   for (const Bucket& bucket : gradients_.layout().buckets())
     missing_.push_back(bucket.parameters.size());
-  started_.clear();
 }
 
 void Ddp::ready(std::size_t parameter) {

@@ -10,6 +10,7 @@ namespace lockstep::sync {
 class Ddp : public SyncMethod {
  public:
   Ddp(Group group, const Gradients& gradients, Algorithm algorithm);
+  ~Ddp() override;
 
   void ready(std::size_t parameter) override;
 
@@ -21,6 +22,8 @@ class Ddp : public SyncMethod {
 
  private:
   void require_all_ready() const;
+  /// Buckets under way belong to the group until they have ended, well or not.
+  void await_started();
 
   Group group_;
   const Gradients& gradients_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockstep::train {
 
@@ -18,6 +19,11 @@ void require_one_of(const std::string& value, const std::vector<std::string>& kn
                     std::string_view option) {
   if (std::find(known.begin(), known.end(), value) == known.end())
     throw UsageError(fmt::format("{} is '{}': this build has {}", option, value, enumerate(known)));
+}
+
+void require_amount(double value, std::string_view option) {
+  if (!(value >= 0) || std::isinf(value))
+    throw UsageError(fmt::format("{} is {}: it must be a number from 0 up", option, value));
 }
 
 }  // namespace
@@ -37,6 +43,9 @@ void TrainConfig::validate() const {
     throw UsageError(fmt::format(
         "--batch is {}, less than the {} workers that share it: some would never have an image",
         batch, workers));
+  require_amount(learning_rate, "--lr");
+  require_amount(momentum, "--momentum");
+  require_amount(weight_decay, "--weight-decay");
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }

@@ -1,49 +1,20 @@
-// What the tests of this folder write: a folder that goes away, idx files and gzip, right and
-// wrong.
+// What the tests of this folder write: idx files and gzip, right and wrong.
 #pragma once
 
-#include "base/files.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
 
-#include <gtest/gtest.h>
-
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace lockstep::data {
 
-/// A new folder of its own, removed with all it holds.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-data-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(last_system_error());
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
-  std::filesystem::path write(std::string_view name, std::string_view content) const {
-    std::filesystem::path file = path_ / name;
-    write_file(file, content);
-    return file;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using testing::expect_error;
+using testing::TemporaryFolder;
 
 inline std::string big_endian(std::uint32_t value) {
   std::string bytes;
@@ -81,19 +52,6 @@ inline std::string gzip(const std::string& content) {
   deflateEnd(&stream);
   if (result != Z_STREAM_END) throw std::runtime_error("deflate failed");
   return out;
-}
-
-/// Expects `call` to throw an E whose message has all `parts`.
-template <typename E, typename Call>
-void expect_error(const Call& call, std::initializer_list<std::string_view> parts) {
-  try {
-    call();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const E& error) {
-    const std::string_view message = error.what();
-    for (std::string_view part : parts)
-      EXPECT_NE(message.find(part), std::string_view::npos) << message << "\nlacks: " << part;
-  }
 }
 
 }  // namespace lockstep::data

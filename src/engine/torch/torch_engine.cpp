@@ -26,7 +26,7 @@ class TorchEngine : public Engine {
   void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) override {
     torch::NoGradGuard no_grad;
     const auto& slots = gradients.layout().slots();
-    std::vector<torch::Tensor> parameters = model_->parameters();
+    std::vector<torch::Tensor> parameters = ddp::trained_parameters(*model_).values();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const ArrayView place = weights.slice(slots[i].begin, slots[i].count);
       torch::Tensor flat = ddp::tensor_over(place, parameters[i].sizes());
@@ -56,7 +56,7 @@ class TorchEngine : public Engine {
       loss_ = torch::Tensor();
       return;
     }
-    for (std::size_t left = model_->parameters().size(); left > 0; --left) ready_(left - 1);
+    for (std::size_t left = parameters().size(); left > 0; --left) ready_(left - 1);
   }
 
   Score evaluate(const data::Batch& batch) override {

@@ -1,0 +1,81 @@
+"""The lockstep program as its users run it: a process, judged by what it prints and how it ends."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+BINARY = os.environ["LOCKSTEP_BINARY"]
+HANGS = 300  # seconds after which a program counts as hanging; no claim about its speed
+
+# A training that takes a moment, and what makes one last until it is stopped.
+SMALL = ["--limit", 32, "--batch", 16]
+ENDLESS = [*SMALL, "--epochs", 10**9, "--log-every", 1]
+
+
+def stat_of(process):
+    """The fields of /proc/PID/stat from the state on; None if the process is gone."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def processes():
+    """All that run, as (process, parent, session, start); those that only wait to be reaped are left out."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        stat = stat_of(folder.name)
+        if stat and stat[0] != "Z":
+            yield int(folder.name), int(stat[1]), int(stat[3]), int(stat[19])
+
+
+def children_of(process):
+    """In the order in which they were started: of a training run, rank 0 comes first."""
+    return [child for _, child in sorted((start, child) for child, parent, _, start in processes()
+                                         if parent == process)]
+
+
+class ProgramTest(unittest.TestCase):
+    """Each test has a folder of its own, in which the program runs."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def start(self, *arguments, **options):
+        """Starts the program in a session of its own, which ends with the test."""
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("RANK", "WORLD_SIZE") and not name.startswith("LOCKSTEP_")}
+        program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=environment, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
+        self.addCleanup(self.end, program)
+        return program
+
+    def end(self, program):
+        for process, _, session, _ in processes():
+            if session == program.pid:
+                os.kill(process, signal.SIGKILL)
+        program.wait()
+        program.stdout.close()
+        program.stderr.close()
+
+    def finish(self, program, code):
+        """Waits for the program's end and checks how it ended; returns what it wrote since it was last read."""
+        output, errors = program.communicate(timeout=HANGS)
+        self.assertEqual(program.returncode, code, output + errors)
+        self.assertNotIn("\033", output + errors, "escape codes are for terminals")
+        left = [process for process, _, session, _ in processes() if session == program.pid]
+        self.assertEqual(left, [], "processes outlived the program")
+        return output, errors
+
+    def run_program(self, *arguments, code=0):
+        return self.finish(self.start(*arguments), code)
+
+    def wait_for(self, program, text):
+        """Reads lines until one has `text`."""
+        for line in program.stdout:
+            if text in line:
+                return
+        self.fail(f"the program never wrote '{text}': {program.stderr.read()}")

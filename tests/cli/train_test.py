@@ -1,0 +1,100 @@
+"""lockstep train: what it prints, what it writes, and how it ends when it is stopped."""
+import json
+import os
+import select
+import signal
+import unittest
+
+from program import ENDLESS, HANGS, SMALL, ProgramTest, children_of
+
+
+class Train(ProgramTest):
+    def summary(self, run="run"):
+        return json.loads((self.folder / run / "summary.json").read_text())
+
+    def test_records_the_run_with_either_transport(self):
+        for transport in ["shm", "thread"]:
+            output, errors = self.run_program("train", *SMALL, "--workers", 2, "--transport", transport, "--run-dir",
+                                              transport, "--log-every", 1)
+            self.assertIn("iteration 2/2", output)
+            self.assertIn("epoch 1  rank 1", output)
+            self.assertIn("2 iterations in", output)
+            self.assertEqual(errors, "")
+            self.assertEqual(self.summary(transport)["transport"], transport)
+            self.assertEqual(self.summary(transport)["workers"], 2)
+        self.assertEqual(self.summary("shm")["weights_sha256"], self.summary("thread")["weights_sha256"])
+
+    def test_names_a_run_folder_itself(self):
+        output, _ = self.run_program("train", *SMALL)
+        (run,) = (self.folder / "runs").iterdir()
+        self.assertIn(f"runs/{run.name}", output)
+        self.assertEqual(sorted(file.name for file in run.iterdir()), ["config.json", "metrics.jsonl", "summary.json"])
+
+    def test_json_is_the_summary(self):
+        output, errors = self.run_program("train", *SMALL, "--workers", 2, "--run-dir", "run", "--json", "-")
+        self.assertEqual(json.loads(output), self.summary())
+        self.assertEqual(errors, "")
+        self.run_program("train", *SMALL, "--run-dir", "run", "--json", "result.json")
+        self.assertEqual(json.loads((self.folder / "result.json").read_text()), self.summary())
+
+    def test_continues_from_saved_weights(self):
+        job = ["train", *SMALL, "--no-shuffle", "--workers", 2]
+        self.run_program(*job, "--epochs", 2, "--run-dir", "whole")
+        self.run_program(*job, "--epochs", 1, "--run-dir", "first", "--save", "half.safetensors")
+        self.run_program(*job, "--epochs", 1, "--run-dir", "second", "--init", "half.safetensors", "--seed", 1)
+        self.assertEqual(self.summary("second")["weights_sha256"], self.summary("whole")["weights_sha256"])
+
+    def test_iterations_alone_say_how_long(self):
+        self.run_program("train", *SMALL, "--iterations", 5, "--run-dir", "run")
+        self.assertEqual((self.summary()["iterations"], self.summary()["epochs"]), (5, 3))
+
+    def test_a_failing_run_says_why_and_has_no_summary(self):
+        for transport in ["shm", "thread"]:
+            _, errors = self.run_program("train", "--data-dir", "nowhere", "--workers", 2, "--transport", transport,
+                                         "--run-dir", "run", code=1)
+            self.assertIn("nowhere", errors)
+            self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+
+class Stopped(ProgramTest):
+    def start_training(self):
+        """Four workers that are in the midst of it."""
+        program = self.start("train", *ENDLESS, "--workers", 4, "--run-dir", "run")
+        self.wait_for(program, "iteration 5/")
+        return program
+
+    def test_every_survivor_names_the_worker_that_was_killed(self):
+        program = self.start_training()
+        victim = children_of(program.pid)[2]
+        os.kill(victim, signal.SIGKILL)
+        _, errors = self.finish(program, code=1)
+        self.assertIn(f"the run failed: rank 2 (pid {victim}) was ended by signal 9 (Killed)", errors)
+        survivors = [line for line in errors.splitlines() if line.startswith("lockstep: ")]
+        self.assertEqual(len(survivors), 3, errors)
+        for line in survivors:
+            self.assertIn("rank 2", line)
+        self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+    def test_an_interrupt_ends_the_program_and_its_workers(self):
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            program = self.start_training()
+            program.send_signal(number)
+            _, errors = self.finish(program, code=1)
+            self.assertIn("interrupted", errors)
+            self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+    def test_workers_do_not_outlive_a_program_that_was_killed(self):
+        program = self.start_training()
+        workers = children_of(program.pid)
+        self.assertEqual(len(workers), 4)
+        ends = [os.pidfd_open(worker) for worker in workers]
+        program.kill()
+        program.wait()
+        for end in ends:
+            readable, _, _ = select.select([end], [], [], HANGS)
+            self.assertTrue(readable, "a worker goes on without its parent")
+            os.close(end)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,124 @@
+// Comparing the weights of two files, and whole trainings by every method.
+#include "study/compare.h"
+
+#include <lockstep/error.h>
+
+#include "models/safetensors.h"
+#include "models/stored_tensors.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
+#include "train/training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace lockstep::study {
+namespace {
+
+using models::stored;
+using models::StoredTensor;
+
+class Difference : public ::testing::Test {
+ protected:
+  double between(const std::vector<StoredTensor>& a, const std::vector<StoredTensor>& b) {
+    models::write_safetensors(folder_.path() / "a", a);
+    models::write_safetensors(folder_.path() / "b", b);
+    return relative_difference(folder_.path() / "a", folder_.path() / "b");
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Difference, IsTheDistanceRelativeToTheFirst) {
+  // |(3, 4)| is 5, and the second file is off by (0, 1) and (1).
+  EXPECT_DOUBLE_EQ(between({stored<float>("w", {2}, {3, 4}), stored<double>("b", {1}, {0})},
+                           {stored<float>("w", {2}, {3, 5}), stored<double>("b", {1}, {1})}),
+                   std::sqrt(2.0) / 5);
+}
+
+TEST_F(Difference, OfEqualFilesIsZero) {
+  EXPECT_EQ(between({stored<float>("w", {2}, {3, 4})}, {stored<float>("w", {2}, {3, 4})}), 0);
+}
+
+TEST_F(Difference, FromNothingIsTheDistanceItself) {
+  EXPECT_DOUBLE_EQ(between({stored<float>("w", {2}, {0, 0})}, {stored<float>("w", {2}, {3, 4})}),
+                   5);
+}
+
+TEST_F(Difference, LeavesOutWhatIsCounted) {
+  EXPECT_EQ(between({stored<float>("w", {1}, {1}), stored<std::int64_t>("batches", {}, {1})},
+                    {stored<float>("w", {1}, {1}), stored<std::int64_t>("batches", {}, {2})}),
+            0);
+}
+
+TEST_F(Difference, NeedsTheSameTensors) {
+  const std::vector<StoredTensor> a{stored<float>("w", {2}, {1, 2})};
+  auto expect_refused = [&](const std::vector<StoredTensor>& b) {
+    testing::expect_error<Error>([&] { between(a, b); }, {"do not hold the same tensors"});
+    testing::expect_error<Error>([&] { between(b, a); }, {"do not hold the same tensors"});
+  };
+  expect_refused({});
+  expect_refused({stored<float>("v", {2}, {1, 2})});
+  expect_refused({stored<float>("w", {1, 2}, {1, 2})});
+  expect_refused({stored<double>("w", {2}, {1, 2})});
+  expect_refused({a[0], stored<float>("x", {1}, {1})});
+}
+
+TEST(Compare, TrainsAloneAndThenByEachMethodWithTheSameWeights) {
+  const testing::TemporaryFolder folder;
+  train::TrainConfig job = train::small_job();
+  job.workers = 2;
+  job.iterations = 5;
+  job.run_dir = folder.path();
+  std::vector<std::pair<std::string, int>> started;
+  const Comparison comparison =
+      compare(job, {"gather-scatter", "ring", "ddp"}, [&](const train::TrainConfig& config) {
+        started.emplace_back(config.run_dir.filename(), config.workers);
+        return train::train_on_threads(config);
+      });
+  EXPECT_EQ(started, (std::vector<std::pair<std::string, int>>{
+                         {"alone", 1}, {"gather-scatter", 2}, {"ring", 2}, {"ddp", 2}}));
+  EXPECT_TRUE(comparison.all_agree());
+
+  const nlohmann::json runs = to_json(comparison).at("runs");
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0].at("weights_difference"), 0);
+  EXPECT_EQ(runs[2].at("method"), "ring");
+  EXPECT_EQ(runs[2].at("sync"), "all-reduce");
+  for (const nlohmann::json& run : runs) {
+    EXPECT_EQ(run.at("iterations"), 5);
+    EXPECT_EQ(run.at("ranks").size(), run.at("workers"));
+  }
+}
+
+TEST(Compare, SeesWhenAMethodEndsElsewhere) {
+  const testing::TemporaryFolder folder;
+  train::TrainConfig job = train::small_job();
+  job.iterations = 2;
+  job.run_dir = folder.path();
+  const Comparison comparison = compare(job, {"p2p", "ddp"}, [](const train::TrainConfig& config) {
+    train::TrainConfig changed = config;
+    if (config.sync == "p2p") changed.learning_rate *= 1.01;
+    return train::train_on_threads(changed);
+  });
+  ASSERT_EQ(comparison.runs.size(), 3u);
+  EXPECT_GT(comparison.runs[1].weights_difference, kSameWeights);
+  EXPECT_EQ(comparison.runs[2].weights_difference, 0);
+  EXPECT_FALSE(comparison.all_agree());
+}
+
+TEST(Compare, PassesOnTheFailureOfARun) {
+  const testing::TemporaryFolder folder;
+  train::TrainConfig job = train::small_job();
+  job.run_dir = folder.path();
+  testing::expect_error<Error>(
+      [&] {
+        compare(job, {"ddp"},
+                [](const train::TrainConfig&) -> train::Summary { throw Error("rank 1 died"); });
+      },
+      {"rank 1 died"});
+}
+
+}  // namespace
+}  // namespace lockstep::study

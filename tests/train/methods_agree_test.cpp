@@ -1,0 +1,96 @@
+// However gradients are synchronised, the weights that come out are those of one worker alone.
+#include "support/temporary_folder.h"
+#include "sync/sync_method.h"
+#include "train/training.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace lockstep::train {
+namespace {
+
+struct Trained {
+  Summary summary;
+  std::vector<double> weights;
+};
+
+/// 50 iterations: seven epochs, each with a last batch of 4 images, and the first of an eighth.
+Trained run(int workers, const std::string& sync, double bucket_mb = 25) {
+  const testing::TemporaryFolder folder;
+  TrainConfig config = small_job();
+  config.workers = workers;
+  config.sync = sync;
+  config.epochs = 0;
+  config.iterations = 50;
+  config.first_bucket_mb = std::min(1.0, bucket_mb);
+  config.bucket_mb = bucket_mb;
+  config.save = folder.path() / "weights.safetensors";
+  Trained result{train_on_threads(config), {}};
+  result.weights = weights_in(config.save);
+  return result;
+}
+
+/// The same, trained once and kept.
+const Trained& trained(int workers, const std::string& sync) {
+  static std::map<std::pair<int, std::string>, Trained> kept;
+  auto found = kept.find({workers, sync});
+  if (found == kept.end()) found = kept.emplace(std::pair(workers, sync), run(workers, sync)).first;
+  return found->second;
+}
+
+const std::string& hash(int workers, const std::string& sync) {
+  return trained(workers, sync).summary.weights_sha256;
+}
+
+/// 3 workers have uneven shares of every batch; of 5, one has no image of an epoch's last batch.
+class MethodsAgree : public ::testing::TestWithParam<std::tuple<int, std::string>> {};
+
+INSTANTIATE_TEST_SUITE_P(All, MethodsAgree,
+                         ::testing::Combine(::testing::Values(2, 3, 4, 5),
+                                            ::testing::ValuesIn(sync::method_names())),
+                         [](const auto& info) {
+                           std::string name = fmt::format("workers{}_{}", std::get<0>(info.param),
+                                                          std::get<1>(info.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(MethodsAgree, TheWeightsAreThoseOfOneWorker) {
+  const auto& [workers, sync] = GetParam();
+  const auto& [summary, weights] = trained(workers, sync);
+  EXPECT_EQ(summary.iterations, 50u);
+  EXPECT_LT(distance(weights, trained(1, "ddp").weights), 1e-6);
+  ASSERT_EQ(summary.ranks.size(), static_cast<std::size_t>(workers));
+  for (const RankSummary& rank : summary.ranks)
+    EXPECT_EQ(rank.weights_sha256, summary.weights_sha256) << "rank " << rank.rank;
+}
+
+TEST(SameBits, MethodsThatAddInTheSameOrderEndWithTheSameBits) {
+  for (int workers : {3, 4})
+    for (const char* sync : {"p2p", "all-reduce", "ddp"})
+      EXPECT_EQ(hash(workers, sync), hash(workers, "gather-scatter")) << sync << " × " << workers;
+}
+
+TEST(SameBits, ARunRepeats) {
+  EXPECT_EQ(run(1, "ddp").summary.weights_sha256, hash(1, "ddp"));
+  for (const std::string& sync : sync::method_names())
+    EXPECT_EQ(run(4, sync).summary.weights_sha256, hash(4, sync)) << sync;
+}
+
+TEST(SameBits, TheSizeOfBucketsChangesNothing) {
+  for (double megabytes : {1e-6, 0.01, 0.1})
+    EXPECT_EQ(run(4, "ddp", megabytes).summary.weights_sha256, hash(4, "ddp")) << megabytes;
+}
+
+TEST(SameBits, OtherSeedsTrainOtherWeights) {
+  TrainConfig config = small_job();
+  const std::string first = train_on_threads(config).weights_sha256;
+  config.seed = 1;
+  EXPECT_NE(train_on_threads(config).weights_sha256, first);
+}
+
+}  // namespace
+}  // namespace lockstep::train

@@ -1,0 +1,31 @@
+// Training runs on threads, and what they leave behind.
+#pragma once
+
+#include "train/worker.h"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockstep::train {
+
+/// LeNet-5 on the first 100 of the images that ship with Lockstep, 16 at a time: the last batch of
+/// an epoch has 4. Momentum and weight decay are on.
+TrainConfig small_job();
+
+/// Trains on threads and returns rank 0's summary. Throws what the first rank to fail threw.
+Summary train_on_threads(const TrainConfig& config);
+
+/// The lines of the run folder's metrics.jsonl, those of one kind ("" for all).
+std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run_dir,
+                                       const std::string& kind);
+
+/// All elements of a safetensors file of float32 or float64, tensors in the order of their names.
+std::vector<double> weights_in(const std::filesystem::path& file);
+
+/// |a − b| / |b|. REQUIRES: equally many.
+double distance(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace lockstep::train
