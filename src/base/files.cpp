@@ -74,6 +74,15 @@ void write_file(const fs::path& path, std::string_view content) {
   }
 }
 
+void require_writable(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (fs::is_directory(path))
+    throw FileError(fmt::format("{}: is a folder, not a file to write", path.string()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw FileError(fmt::format("{}: cannot be written: {}: {}", path.string(), folder.string(),
+                                last_system_error()));
+}
+
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);

@@ -21,4 +21,8 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// Makes the folder and its parents, and checks that files can be made in it; throws FileError.
 void make_folder(const std::filesystem::path& path);
 
+/// Checks, before any work is spent on it, that a file can be made at `path`: its folder is there
+/// and can be written. Throws FileError.
+void require_writable(const std::filesystem::path& path);
+
 }  // namespace lockstep

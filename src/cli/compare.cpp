@@ -42,10 +42,10 @@ std::string kilobytes(double bytes) {
 
 Table table_of(const study::Comparison& comparison) {
   Table table({"method", "workers", "ms/iteration", "total s", "compute %", "communication %",
-               "of it exposed %", "kB rank 0", "kB others", "train loss", "train %", "test %",
+               "exposed %", "kB rank 0", "kB others", "train loss", "train %", "test %",
                "weights"});
   for (const auto& [summary, difference] : comparison.runs) {
-    const bool alone = summary.workers == 1;
+    const bool alone = &summary == &comparison.runs.front().summary;
     table.add({alone ? "alone" : summary.method, fmt::format("{}", summary.workers),
                fmt::format("{:.3f}", 1000 * summary.seconds_per_iteration.p50),
                fmt::format("{:.2f}", summary.seconds_total), percent(summary.compute_share),
@@ -64,7 +64,7 @@ void print_comparison(const study::Comparison& comparison, const CompareCommand&
   fmt::print("\n{}\n", table_of(comparison).text(on_terminal()));
   const study::ComparedRun* fastest = nullptr;
   for (const auto& run : comparison.runs)
-    if (run.summary.workers > 1 &&
+    if (&run != &comparison.runs.front() &&
         (fastest == nullptr || run.summary.seconds_total < fastest->summary.seconds_total))
       fastest = &run;
   if (comparison.all_agree())
@@ -89,7 +89,7 @@ void run_compare(const CompareCommand& command) {
         ++started;
         if (!json_only) {
           fmt::print("[{}/{}] {} worker{}, {}\n", started, total, config.workers,
-                     config.workers == 1 ? "" : "s", config.workers == 1 ? "alone" : config.sync);
+                     config.workers == 1 ? "" : "s", started == 1 ? "alone" : config.sync);
           std::fflush(stdout);
         }
         return run_training(
@@ -118,7 +118,7 @@ void add_compare_command(CLI::App& app, int& code) {
   command->callback([command, options, &code] {
     try {
       if (options->job.run_dir.empty()) options->job.run_dir = default_run_dir("compare");
-      finish_train_options(*command, options->job);
+      finish_train_options(*command, options->job, options->view);
       for (const std::string& method : options->methods)
         sync::parse_method(method, options->job.algorithm);
       run_compare(*options);

@@ -79,7 +79,7 @@ void add_train_command(CLI::App& app, int& code) {
         throw UsageError(
             "--workers contradicts the launcher that started this process: leave it out");
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
-      finish_train_options(*command, options->config);
+      finish_train_options(*command, options->config, options->view);
       if (place.size > 1)
         train_as_worker(*options);
       else

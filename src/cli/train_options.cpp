@@ -1,5 +1,7 @@
 #include "cli/train_options.h"
 
+#include "base/files.h"
+
 namespace lockstep::cli {
 
 namespace {
@@ -37,17 +39,23 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--seed", config.seed, "of the initial weights and the order of the images");
   option("--first-bucket-mb", config.first_bucket_mb, "size of ddp's first bucket in MiB");
   option("--bucket-mb", config.bucket_mb, "size of ddp's other buckets in MiB");
-  command.add_flag("!--no-shuffle", config.shuffle, "take the images in the order of the file");
+  command.add_flag_callback(
+      "--no-shuffle", [&config] { config.shuffle = false; },
+      "take the images in the order of the file");
   option("--init", config.init, "start from these weights (safetensors)");
   option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
   option("--log-every", view.log_every, "print the loss every N iterations");
   option("--json", view.json, "write the result to this file; - for standard output");
 }
 
-void finish_train_options(const CLI::App& command, train::TrainConfig& config) {
+void finish_train_options(const CLI::App& command, train::TrainConfig& config,
+                          const TrainView& view) {
   // Steps alone say how long: then as many epochs as they need.
   if (command.count("--iterations") > 0 && command.count("--epochs") == 0) config.epochs = 0;
   config.validate();
+  // Better now than after hours of training.
+  if (!config.save.empty()) require_writable(config.save);
+  if (!view.json.empty() && view.json != "-") require_writable(view.json);
 }
 
 }  // namespace lockstep::cli

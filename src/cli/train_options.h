@@ -18,7 +18,9 @@ struct TrainView {
 /// Binds the options to `config` and `view`, whose values are the defaults shown by --help.
 void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView& view);
 
-/// What follows from the options together: call it after parsing, before use. Throws UsageError.
-void finish_train_options(const CLI::App& command, train::TrainConfig& config);
+/// What follows from the options together: call it after parsing, before use. Throws UsageError, or
+/// FileError for a result that could not be written.
+void finish_train_options(const CLI::App& command, train::TrainConfig& config,
+                          const TrainView& view);
 
 }  // namespace lockstep::cli

@@ -18,10 +18,11 @@ std::string verdict(const Situation& situation) {
 
   if (situation.workers * situation.threads > situation.cores && largest != data)
     return fmt::format(
-        "{} workers × {} threads share {} cores: workers take turns ({:.0f} % compute, {:.0f} % "
+        "{} workers × {} thread{} share {} cores: workers take turns ({:.0f} % compute, {:.0f} % "
         "waiting for each other), so this run shows overhead, not speed-up. Use at most {} "
         "workers.",
-        situation.workers, situation.threads, situation.cores, compute, waiting, situation.cores);
+        situation.workers, situation.threads, situation.threads == 1 ? "" : "s", situation.cores,
+        compute, waiting, situation.cores);
   if (largest == data)
     return fmt::format("Data loading takes {:.0f} % of an iteration: it limits this run.", data);
   if (largest == compute)

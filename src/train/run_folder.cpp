@@ -19,6 +19,7 @@ nlohmann::json line_of(std::string_view kind, int rank, const Record& record) {
           {"iteration", static_cast<std::int64_t>(record.iteration)},
           {"loss", record.loss_sum / samples},
           {"accuracy", record.correct / samples},
+          {"samples", static_cast<std::int64_t>(record.samples)},
           {"lr", record.lr},
           {"data", times.data},
           {"forward", times.forward},
@@ -59,13 +60,8 @@ void RunFolder::add_epoch(int rank, std::span<const Record> records) {
   add_line(line_of("epoch", rank, sum));
 }
 
-void RunFolder::add_test(const Record& last, double loss, double accuracy) {
-  add_line({{"kind", "test"},
-            {"rank", 0},
-            {"epoch", static_cast<std::int64_t>(last.epoch)},
-            {"iteration", static_cast<std::int64_t>(last.iteration)},
-            {"loss", loss},
-            {"accuracy", accuracy}});
+void RunFolder::add_test(const Record& test) {
+  add_line(line_of("test", 0, test));
 }
 
 void RunFolder::add_line(const nlohmann::json& line) {

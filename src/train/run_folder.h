@@ -23,7 +23,8 @@ class RunFolder {
   void add_iterations(int rank, std::span<const Record> records);
   /// One line for a rank's epoch, from its iterations' records.
   void add_epoch(int rank, std::span<const Record> records);
-  void add_test(const Record& last, double loss, double accuracy);
+  /// The test, over all ranks: its scores, and the epoch and iteration it came after.
+  void add_test(const Record& test);
 
   /// Throws FileError if any line could not be written.
   void finish(const Summary& summary);

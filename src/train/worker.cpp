@@ -99,7 +99,8 @@ class Worker {
     summary.epochs = epochs;
     summary.iterations = done_;
     summary.seconds_total = seconds;
-    summary.seconds_per_epoch = seconds / static_cast<double>(epochs);
+    summary.seconds_per_epoch =
+        seconds / static_cast<double>(done_) * static_cast<double>(sampler_.batches_per_epoch());
     summary.images_per_second = images_trained() / seconds;
     summary.test_loss = test.loss_sum / static_cast<double>(test.samples);
     summary.test_accuracy = static_cast<double>(test.correct) / static_cast<double>(test.samples);
@@ -114,7 +115,7 @@ class Worker {
       summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, its.peak_rss_bytes);
     }
     require_equal_weights(summary);
-    write(summary);
+    write(summary, test);
     return summary;
   }
 
@@ -133,14 +134,22 @@ class Worker {
     return summary;
   }
 
-  void write(const Summary& summary) {
+  void write(const Summary& summary, const engine::Score& test) {
     if (!config_.save.empty()) {
       std::vector<models::StoredTensor> state = replica_.engine().parameter_state();
       for (auto& buffer : replica_.engine().buffer_state()) state.push_back(std::move(buffer));
       models::write_safetensors(config_.save, state);
     }
     if (folder_) {
-      folder_->add_test(records_[0].back(), summary.test_loss, summary.test_accuracy);
+      const Record& last = records_[0].back();
+      folder_->add_test({.epoch = last.epoch,
+                         .iteration = last.iteration,
+                         .loss_sum = test.loss_sum,
+                         .correct = static_cast<double>(test.correct),
+                         .samples = static_cast<double>(test.samples),
+                         .lr = last.lr,
+                         .bytes = 0,
+                         .times = {}});
       folder_->finish(summary);
     }
   }

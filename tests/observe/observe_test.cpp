@@ -45,7 +45,7 @@ TEST(Verdict, NamesWhatTakesMost) {
 TEST(Verdict, SaysWhenCoresAreOversubscribed) {
   Situation situation = with({.forward = 1, .exposed = 9, .wait = 8});
   situation.workers = 4;
-  EXPECT_THAT(verdict(situation), HasSubstr("4 workers × 1 threads share 2 cores"));
+  EXPECT_THAT(verdict(situation), HasSubstr("4 workers × 1 thread share 2 cores"));
 }
 
 }  // namespace
