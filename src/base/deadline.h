@@ -25,8 +25,10 @@ class Deadline {
   double seconds() const { return std::chrono::duration<double>(timeout_).count(); }
 
  private:
+  // A year is as good as forever, and far from where clocks overflow.
   explicit Deadline(std::chrono::milliseconds timeout)
-      : timeout_(timeout), end_(Clock::now() + timeout) {}
+      : timeout_(std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(24 * 365))),
+        end_(Clock::now() + timeout_) {}
 
   std::chrono::milliseconds timeout_;
   Clock::time_point end_;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 
+#include <atomic>
 #include <utility>
 
 namespace lockstep::comm {
@@ -47,20 +48,28 @@ class GroupCore::Task : public WorkState {
 class GroupCore::Message : public WorkState {
  public:
   Message(std::shared_ptr<GroupCore> core, std::shared_ptr<Request> request)
-      : core_(std::move(core)), request_(std::move(request)), deadline_(core_->deadline()) {}
+      : core_(std::move(core)), request_(std::move(request)) {}
 
   void wait() override {
     const double start = now_seconds();
-    core_->transport().wait(*request_, deadline_);
-    core_->count_operation(now_seconds() - start);
+    core_->guarded([&] { core_->transport().wait(*request_, core_->deadline()); });
+    if (!counted_.exchange(true)) core_->count_operation(now_seconds() - start);
   }
 
-  bool done() override { return core_->transport().done(*request_); }
+  bool done() override {
+    bool done = true;
+    try {
+      core_->guarded([&] { done = core_->transport().done(*request_); });
+    } catch (...) {  // wait() throws it again
+      return true;
+    }
+    return done;
+  }
 
  private:
   const std::shared_ptr<GroupCore> core_;
   const std::shared_ptr<Request> request_;
-  const Deadline deadline_;
+  std::atomic<bool> counted_{false};
 };
 
 GroupCore::GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options)
@@ -102,11 +111,9 @@ std::shared_ptr<WorkState> GroupCore::submit(Collective collective) {
 
 std::shared_ptr<WorkState> GroupCore::start(
     std::function<std::shared_ptr<Request>()> start_request) {
-  {
-    Lock lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
-  return std::make_shared<Message>(shared_from_this(), start_request());
+  std::shared_ptr<Request> request;
+  guarded([&] { request = start_request(); });
+  return std::make_shared<Message>(shared_from_this(), std::move(request));
 }
 
 Counters GroupCore::counters() {
@@ -123,19 +130,27 @@ void GroupCore::count_operation(double seconds) {
   counters_.seconds += seconds;
 }
 
-void GroupCore::execute(const Collective& collective, std::uint64_t sequence) {
+void GroupCore::guarded(const std::function<void()>& operation) {
   {
     Lock lock(mutex_);
     if (error_) std::rethrow_exception(error_);
   }
-  const double start = now_seconds();
   try {
-    collective(sequence);
+    operation();
   } catch (...) {
-    Lock lock(mutex_);
-    error_ = std::current_exception();
+    {
+      Lock lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+    // At once, so that peers need not wait for the handle to go away.
+    transport_->abandon(std::current_exception());
     throw;
   }
+}
+
+void GroupCore::execute(const Collective& collective, std::uint64_t sequence) {
+  const double start = now_seconds();
+  guarded([&] { collective(sequence); });
   count_operation(now_seconds() - start);
 }
 

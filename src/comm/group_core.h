@@ -44,6 +44,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   class Task;
   class Message;
 
+  /// Runs `operation`, unless the group is broken already; whatever it throws breaks the group.
+  void guarded(const std::function<void()>& operation);
   void execute(const Collective& collective, std::uint64_t sequence);
   void count_operation(double seconds);
   void work_through_queue();

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -56,6 +57,7 @@ class Transport {
 
   /// Returns when the request is done. Throws PeerLostError, TimeoutError or MismatchError.
   virtual void wait(Request& request, const Deadline& deadline) = 0;
+  /// Whether wait would return at once. Throws where wait would throw at once.
   virtual bool done(Request& request) = 0;
 
   /// Waits for all ranks to come with their fingerprints. If these differ, all ranks throw the same
@@ -64,6 +66,10 @@ class Transport {
 
   /// Memory that all ranks can reach, as far as the transport has such a thing. All ranks call it.
   virtual Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) = 0;
+
+  /// This rank takes no further part, because of `why`: its peers are told at once, and every wait
+  /// of its own throws `why`. Any thread.
+  virtual void abandon(std::exception_ptr why) = 0;
 
   /// Null where ranks cannot reach each other's memory.
   virtual DirectCollectives* direct() { return nullptr; }

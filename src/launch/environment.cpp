@@ -14,7 +14,7 @@ namespace lockstep::launch {
 
 namespace {
 
-constexpr int kMaxWorld = (1 << 16) - 1;
+constexpr int kMaxWorld = 1 << 16;
 
 /// Rank and size from two variables; nothing if neither is set.
 std::optional<Place> rank_and_size(const Variables& variables, const std::string& rank_name,
@@ -66,8 +66,11 @@ Place find_place(const Variables& variables) {
   if (auto place = rank_and_size(variables, "RANK", "WORLD_SIZE")) {
     if (place->size == 1) return *place;
     const std::string port = variables("MASTER_PORT").value_or("29500");
+    auto number = parse_integer(port, "MASTER_PORT", 1, 65535);
+    // Torchrun's own agent listens on MASTER_PORT then.
+    if (variables("TORCHELASTIC_USE_AGENT_STORE") == "True") number = number % 65535 + 1;
     place->rendezvous = {variables("MASTER_ADDR").value_or("127.0.0.1"),
-                         static_cast<std::uint16_t>(parse_integer(port, "MASTER_PORT", 1, 65535))};
+                         static_cast<std::uint16_t>(number)};
     place->rank_zero_serves = true;
     return *place;
   }

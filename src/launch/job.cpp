@@ -78,6 +78,9 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   UniqueFd report(ends[1]);
 
   JobResult result = run_workers(options, [&] {
+    // Workers are not in the terminal's foreground: reading from it would stop them.
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
     ::execvp(arguments[0], arguments.data());
     const int error = errno;
     [[maybe_unused]] ssize_t put = ::write(report.get(), &error, sizeof error);

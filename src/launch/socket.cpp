@@ -72,7 +72,8 @@ UniqueFd connect_to(const Address& address, const Deadline& deadline) {
   do {
     UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (socket &&
-        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&native), sizeof native) == 0) {
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&native), sizeof native) == 0 &&
+        port_of(socket) != address.port) {  // on one host, TCP may connect a socket to itself
       const int on = 1;
       ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       return socket;

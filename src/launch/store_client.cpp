@@ -14,11 +14,10 @@
 namespace lockstep::launch {
 
 StoreClient::StoreClient(const Address& address, const Deadline& deadline)
-    : address_(address), socket_(connect_to(address, deadline)) {}
+    : address_(address), deadline_(deadline), socket_(connect_to(address, deadline)) {}
 
 void StoreClient::set(const std::string& key, const std::string& value) {
-  const std::string answer =
-      ask({StoreRequest::Kind::set, key, value}, Deadline::after(std::chrono::seconds(10)));
+  const std::string answer = ask({StoreRequest::Kind::set, key, value}, deadline_);
   if (static_cast<StoreStatus>(answer[0]) == StoreStatus::already_set)
     throw UsageError(
         fmt::format("two processes claim to be {}, one of them {}: start each only once", key,
@@ -44,13 +43,15 @@ std::string StoreClient::ask(const StoreRequest& request, const Deadline& deadli
       return *answer;
     }
     pollfd readable{socket_.get(), POLLIN, 0};
-    if (::poll(&readable, 1, static_cast<int>(deadline.left().count())) == 0)
+    constexpr std::int64_t kHour = 3'600'000;
+    const auto left = static_cast<int>(std::min<std::int64_t>(deadline.left().count(), kHour));
+    if (::poll(&readable, 1, left) == 0 && deadline.passed())
       throw TimeoutError(fmt::format(
           "'{}' did not come within {:.1f} s from the rendezvous at {}: did all ranks start?",
           request.key, deadline.seconds(), address_.text()));
     char block[4096];
-    const ssize_t got = ::recv(socket_.get(), block, sizeof block, 0);
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = ::recv(socket_.get(), block, sizeof block, MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) throw lost(last_system_error());
     if (got == 0) throw lost("it closed the connection");
     received_.append(block, static_cast<std::size_t>(got));

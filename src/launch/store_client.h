@@ -10,7 +10,8 @@ namespace lockstep::launch {
 /// One thread at a time.
 class StoreClient : public comm::Store {
  public:
-  /// Throws TimeoutError if nobody answers at `address` before the deadline.
+  /// Throws TimeoutError if nobody answers at `address` before the deadline, which also bounds
+  /// every set.
   StoreClient(const Address& address, const Deadline& deadline);
 
   /// Throws UsageError if someone else has set the key.
@@ -21,6 +22,7 @@ class StoreClient : public comm::Store {
   std::string ask(const StoreRequest& request, const Deadline& deadline);
 
   const Address address_;
+  const Deadline deadline_;
   UniqueFd socket_;
   std::string received_;
 };

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <vector>
 
 namespace lockstep::launch {
@@ -68,6 +70,9 @@ void StoreServer::serve() {
 void StoreServer::accept_one() {
   UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (socket) connections_.push_back({std::move(socket), {}, {}});
+  // Out of descriptors: the listener stays readable, and polling it again at once would spin.
+  else if (errno == EMFILE || errno == ENFILE)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 /// Returns whether to keep the connection.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace lockstep::launch {
@@ -45,13 +46,20 @@ int JobResult::code() const {
 Supervisor::Supervisor() {
   const sigset_t signals = watched_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  // Where SIGCHLD was ignored the kernel would forget how the workers ended.
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, &child_action_before_);
 }
 
 Supervisor::~Supervisor() {
+  terminate();
+  ::sigaction(SIGCHLD, &child_action_before_, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void Supervisor::prepare_child(pid_t parent) {
+  ::setpgid(0, 0);
   const sigset_t signals = watched_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -60,6 +68,7 @@ void Supervisor::prepare_child(pid_t parent) {
 }
 
 void Supervisor::add(int rank, pid_t pid) {
+  ::setpgid(pid, pid);  // the child does the same: whoever comes first
   running_.push_back({rank, pid});
 }
 
@@ -94,9 +103,11 @@ void Supervisor::terminate() {
 }
 
 void Supervisor::reap(JobResult& result) {
+  std::optional<Outcome> failure;
   for (auto worker = running_.begin(); worker != running_.end();) {
     int status = 0;
-    if (::waitpid(worker->pid, &status, WNOHANG) != worker->pid) {
+    const pid_t ended = ::waitpid(worker->pid, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) {
       ++worker;
       continue;
     }
@@ -105,14 +116,17 @@ void Supervisor::reap(JobResult& result) {
       outcome.signal = WTERMSIG(status);
     else
       outcome.exit_code = WEXITSTATUS(status);
-    if (outcome.failed() && !result.first_failure) result.first_failure = outcome;
+    // Among those that ended at once, a signal is the likelier cause.
+    if (outcome.failed() && (!failure || (outcome.signal != 0 && failure->signal == 0)))
+      failure = outcome;
     result.outcomes.push_back(outcome);
     worker = running_.erase(worker);
   }
+  if (!result.first_failure) result.first_failure = failure;
 }
 
 void Supervisor::signal_all(int signal) const {
-  for (const Worker& worker : running_) ::kill(worker.pid, signal);
+  for (const Worker& worker : running_) ::kill(-worker.pid, signal);
 }
 
 }  // namespace lockstep::launch

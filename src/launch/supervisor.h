@@ -45,8 +45,8 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// To be called in the child right after fork: it gets the signals of its own, and dies with its
-  /// parent.
+  /// To be called in the child right after fork: it gets signals of its own and a process group of
+  /// its own, so that signals reach what it starts, and dies with its parent.
   static void prepare_child(pid_t parent);
 
   void add(int rank, pid_t pid);
@@ -70,6 +70,7 @@ class Supervisor {
 
   std::vector<Worker> running_;
   sigset_t before_;
+  struct sigaction child_action_before_;
 };
 
 }  // namespace lockstep::launch

@@ -50,6 +50,14 @@ TEST(Environment, ReadsTorchrunsVariablesWithTheirDefaults) {
   EXPECT_TRUE(place.rank_zero_serves);
 }
 
+TEST(Environment, LeavesTorchrunsAgentItsPort) {
+  const Place place = find_place(from({{"RANK", "1"},
+                                       {"WORLD_SIZE", "2"},
+                                       {"MASTER_PORT", "29500"},
+                                       {"TORCHELASTIC_USE_AGENT_STORE", "True"}}));
+  EXPECT_EQ(place.rendezvous.text(), "127.0.0.1:29501");
+}
+
 TEST(Environment, PrefersItsOwnVariables) {
   Map values = variables_for({3, 8, {"127.0.0.1", 1}, false});
   values["RANK"] = "0";

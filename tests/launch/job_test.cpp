@@ -60,6 +60,29 @@ TEST(Job, EndsWorkersThatHangAfterAFailure) {
   EXPECT_EQ(result.outcomes[1].signal, SIGKILL);
 }
 
+TEST(Job, EndsWhatAWorkerStartedToo) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    fmt::format("lockstep-grandchild-{}", static_cast<int>(::getpid()));
+  const std::string script = fmt::format(
+      "if [ $LOCKSTEP_RANK = 0 ]; then exit 3; fi; sleep 600 & echo $! > {}; wait", file.string());
+  const JobResult result =
+      run_program({.workers = 2, .grace = std::chrono::milliseconds(500)}, {"sh", "-c", script});
+  EXPECT_EQ(result.code(), 3);
+  const int grandchild = std::stoi(read_file(file));
+  // Ended, though whoever adopted it may not have collected it yet.
+  const auto status = fmt::format("/proc/{}/stat", grandchild);
+  EXPECT_TRUE(!std::filesystem::exists(status) ||
+              read_file(status).find(" Z ") != std::string::npos);
+  std::filesystem::remove(file);
+}
+
+TEST(Job, SeesItsWorkersEndEvenIfSigchldWasIgnored) {
+  ::signal(SIGCHLD, SIG_IGN);
+  const JobResult result = run_forked({.workers = 2}, [] { return rank() == 1 ? 5 : 0; });
+  EXPECT_EQ(::signal(SIGCHLD, SIG_DFL), SIG_IGN) << "the launcher must put back what it found";
+  EXPECT_EQ(result.code(), 5);
+}
+
 TEST(Job, PassesAnInterruptOnToItsWorkers) {
   const pid_t launcher = ::getpid();
   const JobResult result = run_forked({.workers = 2}, [launcher] {

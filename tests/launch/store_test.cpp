@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -62,6 +63,24 @@ TEST(Store, AKeyThatNeverComesIsATimeout) {
   server.start();
   StoreClient client(server.address(), soon());
   EXPECT_THROW(client.get("never", Deadline::after(milliseconds(100))), TimeoutError);
+}
+
+TEST(Store, ASignalDoesNotStretchTheDeadline) {
+  StoreServer server;
+  server.start();
+  StoreClient client(server.address(), soon());
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  struct sigaction before {};
+  ::sigaction(SIGUSR1, &action, &before);
+  const pthread_t waiting = ::pthread_self();
+  std::jthread disturber([waiting] {
+    std::this_thread::sleep_for(milliseconds(50));
+    ::pthread_kill(waiting, SIGUSR1);
+  });
+  EXPECT_THROW(client.get("never", Deadline::after(milliseconds(200))), TimeoutError);
+  disturber.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST(Store, NobodyListeningIsATimeoutThatNamesTheAddress) {

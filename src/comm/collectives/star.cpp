@@ -1,20 +1,11 @@
 #include "comm/collectives/star.h"
 
+#include "base/bytes.h"
 #include "comm/reduce.h"
 
-#include <cstring>
 #include <vector>
 
 namespace lockstep::comm {
-
-namespace {
-
-// memcpy with a null pointer is undefined even for no bytes.
-void copy(ArrayView to, ConstArrayView from) {
-  if (from.bytes() > 0 && to.data != from.data) std::memmove(to.data, from.data, from.bytes());
-}
-
-}  // namespace
 
 void star_broadcast(Transport& transport, ArrayView data, int root, const Deadline& deadline) {
   if (transport.rank() != root) return transport.recv(root, kCollectiveTag, data, deadline);
@@ -28,7 +19,7 @@ void star_gather(Transport& transport, ConstArrayView mine, ArrayView all, int r
   for (int peer = 0; peer < transport.size(); ++peer) {
     ArrayView part = all.slice(static_cast<std::size_t>(peer) * mine.count, mine.count);
     if (peer == root)
-      copy(part, mine);
+      copy_bytes(part.data, mine.data, mine.bytes());
     else
       transport.recv(peer, kCollectiveTag, part, deadline);
   }
@@ -40,7 +31,7 @@ void star_scatter(Transport& transport, ConstArrayView all, ArrayView mine, int 
   for (int peer = 0; peer < transport.size(); ++peer) {
     ConstArrayView part = all.slice(static_cast<std::size_t>(peer) * mine.count, mine.count);
     if (peer == root)
-      copy(mine, part);
+      copy_bytes(mine.data, part.data, part.bytes());
     else
       transport.send(peer, kCollectiveTag, part, deadline);
   }

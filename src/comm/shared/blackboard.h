@@ -64,9 +64,8 @@ struct GroupHeader {
   std::uint64_t magic = 0;
   std::uint64_t size = 0;
 
-  /// How many meetings were held (upper 48 bits) and how many ranks have come to the next one
-  /// (lower 16). One word, so that a rank that gives up can withdraw unless the meeting was just
-  /// held.
+  /// How many times a rank has come to a meeting: meeting n is held once it is n · size. A rank
+  /// that gives up takes its coming back, unless the meeting was just held.
   alignas(64) std::atomic<std::uint64_t> attendance{0};
   Doorbell held;
 };

@@ -1,19 +1,11 @@
 #include "comm/shared/direct.h"
 
+#include "base/bytes.h"
 #include "comm/reduce.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace lockstep::comm {
-
-namespace {
-
-void copy(void* to, const void* from, std::size_t bytes) {
-  if (bytes > 0) std::memcpy(to, from, bytes);
-}
-
-}  // namespace
 
 SharedDirect::SharedDirect(Blackboard board, int rank, Meeting& meeting, Locate locate,
                            Resolve resolve)
@@ -32,7 +24,7 @@ void SharedDirect::all_reduce(const Fingerprint& call, ArrayView data, ReduceOp 
   std::byte* const staging = board_.staging(rank_);
 
   // The first piece is staged before the ranks meet, so that a short array costs no extra meeting.
-  if (staged) copy(staging, data.data, std::min(data.count, staged_piece) * width);
+  if (staged) copy_bytes(staging, data.data, std::min(data.count, staged_piece) * width);
   const std::vector<Location> places = announce(call, mine, deadline);
   const bool pieces = std::any_of(places.begin(), places.end(), [](const Location& place) {
     return place.region == Location::kStaged;
@@ -42,7 +34,7 @@ void SharedDirect::all_reduce(const Fingerprint& call, ArrayView data, ReduceOp 
   for (std::size_t begin = 0; begin < data.count; begin += piece) {
     const ArrayView part = data.slice(begin, std::min(piece, data.count - begin));
     if (begin > 0) {
-      if (staged) copy(staging, part.data, part.bytes());
+      if (staged) copy_bytes(staging, part.data, part.bytes());
       meeting_.hold({call, mine, {}}, deadline);
     }
     std::vector<std::byte*> arrays;
@@ -53,7 +45,7 @@ void SharedDirect::all_reduce(const Fingerprint& call, ArrayView data, ReduceOp 
     }
     reduce_my_slice(arrays, part.count, part.type, op);
     meeting_.hold({call, mine, {}}, deadline);
-    if (staged) copy(part.data, staging, part.bytes());
+    if (staged) copy_bytes(part.data, staging, part.bytes());
   }
 }
 

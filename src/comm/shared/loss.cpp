@@ -4,9 +4,17 @@
 
 namespace lockstep::comm {
 
+namespace {
+
+std::string_view text_of(std::optional<Departure> departure) {
+  if (!departure) return "did not come in time";
+  return *departure == Departure::died ? "died" : "left the group";
+}
+
+}  // namespace
+
 std::optional<Loss> loss_of(const SharedSpace& space, int rank) {
-  const auto how = space.gone(rank);
-  if (!how) return std::nullopt;
+  if (!space.gone(rank)) return std::nullopt;
   const Blackboard board = space.blackboard();
   int culprit = rank;
   // Blame is passed on at most once a rank; the bound only guards against a circle.
@@ -15,10 +23,11 @@ std::optional<Loss> loss_of(const SharedSpace& space, int rank) {
     if (next < 0) break;
     culprit = next;
   }
-  if (culprit == rank) return Loss{rank, fmt::format("{} {}", board.describe(rank), *how)};
-  return Loss{culprit,
-              fmt::format("{} {}, and rank {} gave up because of it", board.describe(culprit),
-                          space.gone(culprit).value_or("did not come in time"), rank)};
+  const auto its_end = space.gone(culprit);
+  Loss loss{culprit, its_end == Departure::died,
+            fmt::format("{} {}", board.describe(culprit), text_of(its_end))};
+  if (culprit != rank) loss.what += fmt::format(", and rank {} gave up because of it", rank);
+  return loss;
 }
 
 void blame(const Blackboard& board, int rank, int culprit) {

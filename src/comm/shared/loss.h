@@ -11,8 +11,9 @@
 namespace lockstep::comm {
 
 struct Loss {
-  int rank = -1;     ///< the one to blame
-  std::string what;  ///< "rank 2 (pid 4711 on host) died"
+  int rank = -1;      ///< the one to blame
+  bool died = false;  ///< rather than left, or came late
+  std::string what;   ///< "rank 2 (pid 4711 on host) died"
 };
 
 /// If `rank` is gone: who is to blame, itself or whoever made it give up.

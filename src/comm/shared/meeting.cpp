@@ -6,54 +6,62 @@
 
 #include <fmt/format.h>
 
+#include <sched.h>
+
 namespace lockstep::comm {
 
-namespace {
-
-constexpr std::uint64_t attendance(std::uint64_t held, std::uint64_t arrivals) {
-  return held << 16 | arrivals;
-}
-
-}  // namespace
-
-Meeting::Meeting(const SharedSpace& space, int rank)
-    : space_(space), board_(space.blackboard()), rank_(rank), spins_(spins_for(board_.size())) {}
+Meeting::Meeting(const SharedSpace& space, int rank, MoveMessages move_messages)
+    : space_(space),
+      board_(space.blackboard()),
+      rank_(rank),
+      spins_(spins_for(board_.size())),
+      move_messages_(std::move(move_messages)) {}
 
 void Meeting::hold(const Notice& notice, const Deadline& deadline) {
   ++number_;
   RankCell& mine = board_.cell(rank_);
   mine.notices[number_ % 2] = notice;
-  mine.meeting.store(number_, std::memory_order_release);
-
   GroupHeader& header = board_.header();
   const std::uint64_t came = header.attendance.fetch_add(1, std::memory_order_seq_cst) + 1;
-  if (came == attendance(number_ - 1, static_cast<std::uint64_t>(board_.size()))) {
-    header.attendance.store(attendance(number_, 0), std::memory_order_seq_cst);
-    header.held.ring();
-    return;
-  }
+  // After counting: a rank that dies in between has not come, as far as the others are concerned.
+  mine.meeting.store(number_, std::memory_order_release);
+  if (came == full_attendance()) return header.held.ring();
+
   const double arrived = now_seconds();
   try {
-    header.held.wait(
-        spins_, [&] { return held(); }, [&] { look_around(deadline); });
+    wait_until_held(deadline);
   } catch (const GiveUp& trouble) {
     if (withdraw()) report(trouble, notice, deadline);
   }
   seconds_waited_.store(seconds_waited() + now_seconds() - arrived, std::memory_order_relaxed);
 }
 
+void Meeting::wait_until_held(const Deadline& deadline) {
+  // A peer may come only after it has got what this rank is still sending.
+  for (int round = 1; !held() && move_messages_(); ++round) {
+    ::sched_yield();
+    if (round % 1024 == 0) look_around(deadline);
+  }
+  board_.header().held.wait(
+      spins_, [&] { return held(); }, [&] { look_around(deadline); });
+}
+
+std::uint64_t Meeting::full_attendance() const {
+  return number_ * static_cast<std::uint64_t>(board_.size());
+}
+
 bool Meeting::held() const {
-  return board_.header().attendance.load(std::memory_order_seq_cst) >= attendance(number_, 0);
+  return board_.header().attendance.load(std::memory_order_seq_cst) >= full_attendance();
 }
 
 /// Takes back this rank's coming, so that the meeting cannot be held without it; false if it was
 /// just held.
 bool Meeting::withdraw() {
-  std::atomic<std::uint64_t>& state = board_.header().attendance;
-  std::uint64_t seen = state.load(std::memory_order_seq_cst);
+  std::atomic<std::uint64_t>& attendance = board_.header().attendance;
+  std::uint64_t seen = attendance.load(std::memory_order_seq_cst);
   do {
-    if (seen >= attendance(number_, 0)) return false;
-  } while (!state.compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst));
+    if (seen >= full_attendance()) return false;
+  } while (!attendance.compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst));
   board_.cell(rank_).meeting.store(number_ - 1, std::memory_order_release);
   return true;
 }
@@ -81,13 +89,14 @@ std::string Meeting::last_call_of(int rank) const {
 void Meeting::look_around(const Deadline& deadline) const {
   GiveUp trouble;
   for (int rank = 0; rank < board_.size(); ++rank) {
-    const std::atomic<std::uint64_t>& meeting = board_.cell(rank).meeting;
-    if (meeting.load(std::memory_order_acquire) >= number_) continue;
+    if (rank == rank_) continue;
+    // Whoever has come and gone before the meeting was held is lost too. A death explains more than
+    // a leave.
     auto loss = loss_of(space_, rank);
-    // A rank may have come just before it went.
-    if (loss && !trouble.loss && meeting.load(std::memory_order_acquire) < number_)
+    if (loss && (!trouble.loss || (loss->died && !trouble.loss->died)))
       trouble.loss = std::move(loss);
-    trouble.missing.push_back(rank);
+    if (board_.cell(rank).meeting.load(std::memory_order_acquire) < number_)
+      trouble.missing.push_back(rank);
   }
   if (trouble.loss || (deadline.passed() && !trouble.missing.empty())) throw trouble;
 }

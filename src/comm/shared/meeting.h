@@ -7,6 +7,7 @@
 #include "comm/shared/shared_space.h"
 
 #include <atomic>
+#include <functional>
 #include <vector>
 
 namespace lockstep::comm {
@@ -14,7 +15,10 @@ namespace lockstep::comm {
 /// One rank's side. One thread at a time.
 class Meeting {
  public:
-  Meeting(const SharedSpace& space, int rank);
+  /// Moves this rank's pending messages; true while some are still to be sent.
+  using MoveMessages = std::function<bool()>;
+
+  Meeting(const SharedSpace& space, int rank, MoveMessages move_messages);
 
   /// Comes to the next meeting and waits until all are there. Throws PeerLostError if a rank that
   /// has not come is gone, TimeoutError at the deadline; both name the ranks that were missing.
@@ -41,6 +45,8 @@ class Meeting {
   };
   struct GiveUp : Trouble {};  // thrown only within hold
 
+  void wait_until_held(const Deadline& deadline);
+  std::uint64_t full_attendance() const;
   bool held() const;
   void look_around(const Deadline& deadline) const;
   bool withdraw();
@@ -51,6 +57,7 @@ class Meeting {
   const Blackboard board_;
   const int rank_;
   const int spins_;
+  const MoveMessages move_messages_;
   std::uint64_t number_ = 0;  ///< of the meeting last come to
   std::atomic<double> seconds_waited_{0};
 };

@@ -21,7 +21,7 @@ struct MessageHeader {
 /// Copies as much of `data` as fits into the channel; returns how much that was.
 std::size_t write_some(Channel& channel, std::span<const std::byte> data) {
   const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
-  const std::uint64_t read = channel.read.load(std::memory_order_acquire);
+  const std::uint64_t read = channel.read.load(std::memory_order_seq_cst);
   const std::size_t room = Channel::kCapacity - static_cast<std::size_t>(written - read);
   const std::size_t amount = std::min(room, data.size());
   const std::size_t at = written % Channel::kCapacity;
@@ -132,18 +132,24 @@ std::shared_ptr<Request> Messenger::start_recv(int from, std::int32_t tag,
 }
 
 bool Messenger::done(Request& request) {
-  return finished(static_cast<Message&>(request));
+  auto& message = static_cast<Message&>(request);
+  if (finished(message)) return true;
+  look_around(message, Deadline::after(std::chrono::hours(1)));
+  return false;
 }
 
 void Messenger::wait(Request& request, const Deadline& deadline) {
   auto& message = static_cast<Message&>(request);
-  try {
-    board_.cell(rank_).messages.wait(
-        spins_, [&] { return finished(message); }, [&] { look_around(message, deadline); });
-  } catch (...) {
-    fail(std::current_exception());
-    throw;
-  }
+  board_.cell(rank_).messages.wait(
+      spins_, [&] { return finished(message); }, [&] { look_around(message, deadline); });
+}
+
+bool Messenger::move() {
+  Lock lock(mutex_);
+  if (error_) return false;
+  progress();
+  return std::any_of(outgoing_.begin(), outgoing_.end(),
+                     [](const auto& queue) { return !queue.empty(); });
 }
 
 void Messenger::ring_all() const {
@@ -182,7 +188,7 @@ bool Messenger::push(int to) {
     if (!message.header_sent) {
       const MessageHeader header{message.tag, message.source.size()};
       const std::uint64_t used = channel.written.load(std::memory_order_relaxed) -
-                                 channel.read.load(std::memory_order_acquire);
+                                 channel.read.load(std::memory_order_seq_cst);
       if (Channel::kCapacity - used < sizeof header) break;
       write_some(channel, std::as_bytes(std::span(&header, 1)));
       message.header_sent = true;
@@ -228,6 +234,7 @@ void Messenger::open_message(int from) {
   const auto tag = static_cast<std::int32_t>(header.tag);
   auto match = std::find_if(inbox.wanted.begin(), inbox.wanted.end(),
                             [&](const auto& message) { return message->tag == tag; });
+  if (match != inbox.wanted.end()) require_length(from, **match, header.length);
   inbox.open = true;
   inbox.arrived = 0;
   inbox.missing = header.length;
@@ -236,7 +243,6 @@ void Messenger::open_message(int from) {
     inbox.set_aside.push_back({tag, {}});
     return;
   }
-  require_length(from, **match, header.length);
   inbox.receiver = *match;
   inbox.wanted.erase(match);
 }
@@ -302,12 +308,14 @@ void Messenger::look_around(const Message& message, const Deadline& deadline) {
       space_.name(), rank_, deadline.seconds(), what, board_.describe(message.peer)));
 }
 
-/// Drops all pending messages: their memory may be gone once their owner has seen the error.
-void Messenger::fail(std::exception_ptr error) {
-  Lock lock(mutex_);
-  if (!error_) error_ = std::move(error);
-  for (auto& queue : outgoing_) queue.clear();
-  for (auto& inbox : inboxes_) inbox = std::make_unique<Inbox>();
+void Messenger::stop(std::exception_ptr why) {
+  {
+    Lock lock(mutex_);
+    if (!error_) error_ = std::move(why);
+    for (auto& queue : outgoing_) queue.clear();
+    for (auto& inbox : inboxes_) inbox = std::make_unique<Inbox>();
+  }
+  ring_all();
 }
 
 }  // namespace lockstep::comm

@@ -29,11 +29,18 @@ class Messenger {
 
   std::shared_ptr<Request> start_send(int to, std::int32_t tag, std::span<const std::byte> data);
   std::shared_ptr<Request> start_recv(int from, std::int32_t tag, std::span<std::byte> data);
-  bool done(Request& request);
 
-  /// Throws PeerLostError, TimeoutError, or MismatchError where the message that came is not of the
-  /// length expected. After an error no message moves any more, and every wait throws that error.
+  /// Both throw PeerLostError, and MismatchError where the message that came is not of the length
+  /// expected; wait throws TimeoutError at the deadline.
+  bool done(Request& request);
   void wait(Request& request, const Deadline& deadline);
+
+  /// Moves what can be moved; true while something is still to be sent.
+  bool move();
+
+  /// No message moves any more, and every call throws `why`. Pending ones are dropped: their memory
+  /// may be gone once their owner has seen the error.
+  void stop(std::exception_ptr why);
 
   /// Wakes peers that wait for a message of this rank, so that they notice its leaving at once.
   void ring_all() const;
@@ -53,7 +60,6 @@ class Messenger {
   void require_length(int from, const Message& wanted, std::uint64_t came) const;
   bool finished(Message& message);
   void look_around(const Message& message, const Deadline& deadline);
-  void fail(std::exception_ptr error);
 
   const SharedSpace& space_;
   const Blackboard board_;

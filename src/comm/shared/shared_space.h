@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace lockstep::comm {
@@ -17,6 +16,9 @@ struct OwnRegion {
   std::shared_ptr<std::byte> memory;  ///< zeroed; null if it could not be made
   RegionHandle handle;                ///< lets others map it; all zero if it could not be made
 };
+
+/// How a rank went: of its own accord, or because its process ended.
+enum class Departure { left, died };
 
 class SharedSpace {
  public:
@@ -39,9 +41,8 @@ class SharedSpace {
   /// Called once all ranks have mapped what this rank made: its name, if it has one, can go.
   virtual void seal_region(RegionHandle handle) = 0;
 
-  /// If the rank can no longer take part: what is known of its end ("was killed", "left the
-  /// group").
-  virtual std::optional<std::string> gone(int rank) const = 0;
+  /// If the rank can no longer take part: how it went.
+  virtual std::optional<Departure> gone(int rank) const = 0;
 };
 
 }  // namespace lockstep::comm

@@ -18,8 +18,8 @@ SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, int rank,
     : space_(std::move(space)),
       board_(space_->blackboard()),
       rank_(rank),
-      meeting_(*space_, rank),
       messenger_(*space_, rank),
+      meeting_(*space_, rank, [this] { return messenger_.move(); }),
       direct_(
           board_, rank, meeting_,
           [this](const void* data, std::size_t bytes) { return locate(data, bytes); },
@@ -70,40 +70,73 @@ void SharedTransport::agree(const Fingerprint& call, const Deadline& deadline) {
   meeting_.require_agreement();
 }
 
+void SharedTransport::abandon(std::exception_ptr why) {
+  leave();
+  messenger_.stop(std::move(why));
+}
+
 Memory SharedTransport::allocate(std::size_t bytes, const Fingerprint& call,
                                  const Deadline& deadline) {
   if (bytes == 0) {
     agree(call, deadline);
     return {};
   }
-  OwnRegion own = space_->make_region(bytes);
+  const OwnRegion own = space_->make_region(bytes);
+  // However this ends, the region can be mapped no longer than that.
+  const std::unique_ptr<SharedSpace, std::function<void(SharedSpace*)>> seal(
+      space_.get(), [&](SharedSpace* space) { space->seal_region(own.handle); });
   meeting_.hold({call, {}, own.handle}, deadline);
   meeting_.require_agreement();
-  require_room(bytes);
+  require_all("get", bytes);
 
-  auto region = std::make_shared<Region>();
-  region->bytes = bytes;
-  for (int peer = 0; peer < size(); ++peer)
-    region->blocks.push_back(
-        peer == rank_ ? own.memory
-                      : space_->map_region(peer, meeting_.notice_of(peer).handle, bytes));
+  std::string failure;
+  auto region = map_all(own, bytes, failure);
+  // Everyone has mapped everything, or says so by the lack of a handle.
+  meeting_.hold({call, {}, failure.empty() ? own.handle : RegionHandle{}}, deadline);
+  if (!failure.empty()) throw Error(failure);
+  require_all("map", bytes);
   regions_[++last_region_] = region;
-  meeting_.hold({call, {}, {}}, deadline);  // everyone has mapped everything
-  space_->seal_region(own.handle);
   return Memory(region, own.memory.get(), bytes);
 }
 
-void SharedTransport::require_room(std::size_t bytes) const {
+/// All ranks' blocks. On failure sets `failure` and returns what there is; throws PeerLostError if
+/// the rank whose block it was is gone.
+std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegion& own,
+                                                                  std::size_t bytes,
+                                                                  std::string& failure) {
+  auto region = std::make_shared<Region>();
+  region->bytes = bytes;
+  for (int peer = 0; peer < size(); ++peer) {
+    try {
+      region->blocks.push_back(
+          peer == rank_ ? own.memory
+                        : space_->map_region(peer, meeting_.notice_of(peer).handle, bytes));
+    } catch (const Error& error) {
+      if (auto loss = loss_of(*space_, peer)) {
+        blame(board_, rank_, loss->rank);
+        throw PeerLostError(loss->rank, fmt::format("[{}] rank {} lost a peer in allocate: {}",
+                                                    name(), rank_, loss->what));
+      }
+      failure = error.what();
+      return region;
+    }
+  }
+  return region;
+}
+
+/// Throws the same Error on all ranks if some came to the meeting just held without a handle.
+void SharedTransport::require_all(std::string_view could_not, std::size_t bytes) const {
   std::vector<std::string> without;
   for (int peer = 0; peer < size(); ++peer) {
     const RegionHandle& handle = meeting_.notice_of(peer).handle;
     if (handle.first == 0 && handle.second == 0) without.push_back(std::to_string(peer));
   }
   if (!without.empty())
-    throw Error(fmt::format(
-        "[{}] rank {} could not get {} bytes of shared memory: free memory on that host, or use "
-        "fewer workers or a smaller model",
-        name(), enumerate(without), bytes));
+    throw Error(
+        fmt::format("[{}] rank {} could not {} {} bytes of shared memory for each of {} ranks: "
+                    "free memory on that "
+                    "host, or use fewer workers or a smaller model",
+                    name(), enumerate(without), could_not, bytes, size()));
 }
 
 Location SharedTransport::locate(const void* data, std::size_t bytes) {

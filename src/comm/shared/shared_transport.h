@@ -35,6 +35,7 @@ class SharedTransport : public Transport {
   bool done(Request& request) override;
   void agree(const Fingerprint& call, const Deadline& deadline) override;
   Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
+  void abandon(std::exception_ptr why) override;
   DirectCollectives* direct() override { return &direct_; }
   std::uint64_t bytes_moved() const override;
   double seconds_waited() const override { return meeting_.seconds_waited(); }
@@ -46,7 +47,8 @@ class SharedTransport : public Transport {
     std::vector<std::shared_ptr<std::byte>> blocks;
   };
 
-  void require_room(std::size_t bytes) const;
+  std::shared_ptr<Region> map_all(const OwnRegion& own, std::size_t bytes, std::string& failure);
+  void require_all(std::string_view could_not, std::size_t bytes) const;
   void leave();
   Location locate(const void* data, std::size_t bytes);
   std::byte* resolve(int rank, const Location& location);
@@ -54,8 +56,8 @@ class SharedTransport : public Transport {
   std::unique_ptr<SharedSpace> space_;
   const Blackboard board_;
   const int rank_;
-  Meeting meeting_;
   Messenger messenger_;
+  Meeting meeting_;
   SharedDirect direct_;
   std::uint64_t last_region_ = Location::kStaged;
   std::map<std::uint64_t, std::weak_ptr<Region>> regions_;

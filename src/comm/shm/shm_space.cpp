@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/free_memory.h"
 #include "base/text.h"
 #include "comm/shm/segment.h"
 
@@ -29,8 +30,7 @@ ShmSpace::ShmSpace(Store& store, const std::string& name, int rank, int size,
     Blackboard::prepare(segment.memory.get(), size);
     memory_ = segment.memory;
     store.set(key, fmt::format("{} {}", ::getpid(), segment.fd.get()));
-    const int fd = segment.fd.get();
-    open_regions_.emplace(fd, std::move(segment.fd));
+    blackboard_fd_ = std::move(segment.fd);
   } else {
     const std::vector<std::string> place = split(store.get(key, deadline), ' ');
     if (place.size() != 2) throw Error(fmt::format("[shm] the store's '{}' is not readable", key));
@@ -43,6 +43,9 @@ ShmSpace::ShmSpace(Store& store, const std::string& name, int rank, int size,
 }
 
 OwnRegion ShmSpace::make_region(std::size_t bytes) {
+  // All ranks ask at once, and a memfd has no limit but the machine's: the kernel would end some
+  // process.
+  if (bytes > free_memory() / static_cast<std::uint64_t>(size_)) return {};
   NewSegment segment = make_segment(bytes, true);
   if (!segment.memory) return {};
   const int fd = segment.fd.get();
@@ -60,27 +63,27 @@ void ShmSpace::seal_region(RegionHandle handle) {
 }
 
 void ShmSpace::all_joined() {
-  open_regions_.clear();
+  blackboard_fd_.reset();
   // Watched from now on, so that a later process with a dead rank's number is not taken for it.
   for (int rank = 0; rank < size_; ++rank)
     processes_.emplace_back(
         static_cast<int>(::syscall(SYS_pidfd_open, blackboard().cell(rank).pid, 0)));
 }
 
-std::optional<std::string> ShmSpace::gone(int rank) const {
+std::optional<Departure> ShmSpace::gone(int rank) const {
   const RankCell& cell = blackboard().cell(rank);
   const Presence presence = cell.presence.load(std::memory_order_acquire);
-  if (presence == Presence::left) return "left the group";
+  if (presence == Presence::left) return Departure::left;
   if (presence == Presence::expected || rank == rank_) return std::nullopt;
   const UniqueFd* process =
       processes_.empty() ? nullptr : &processes_[static_cast<std::size_t>(rank)];
   if (process == nullptr || !*process) {
     // Still joining, or no descriptors left: the number alone has to do.
-    if (::kill(cell.pid, 0) != 0 && errno == ESRCH) return "died";
+    if (::kill(cell.pid, 0) != 0 && errno == ESRCH) return Departure::died;
     return std::nullopt;
   }
   pollfd ended{process->get(), POLLIN, 0};
-  if (::poll(&ended, 1, 0) > 0) return "died";
+  if (::poll(&ended, 1, 0) > 0) return Departure::died;
   return std::nullopt;
 }
 

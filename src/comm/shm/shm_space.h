@@ -23,12 +23,13 @@ class ShmSpace : public SharedSpace {
   std::shared_ptr<std::byte> map_region(int rank, RegionHandle handle, std::size_t bytes) override;
   void seal_region(RegionHandle handle) override;
   void all_joined() override;
-  std::optional<std::string> gone(int rank) const override;
+  std::optional<Departure> gone(int rank) const override;
 
  private:
   const int rank_;
   const int size_;
   std::shared_ptr<std::byte> memory_;
+  UniqueFd blackboard_fd_;                ///< on rank 0, until all have joined
   std::map<int, UniqueFd> open_regions_;  ///< made here and not yet mapped by all, by descriptor
   std::vector<UniqueFd> processes_;       ///< a pidfd a rank, once all have joined
 };

@@ -1,10 +1,9 @@
 #include "comm/thread/thread_space.h"
 
 #include "base/check.h"
+#include "base/free_memory.h"
 
 #include <sys/mman.h>
-
-#include <new>
 
 namespace lockstep::comm {
 
@@ -12,7 +11,8 @@ namespace {
 
 /// Zeroed pages that cost nothing until they are touched; null where there is no room.
 std::shared_ptr<std::byte> map_pages(std::size_t bytes) {
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(memory), [bytes](std::byte* pages) { ::munmap(pages, bytes); }};
 }
@@ -20,7 +20,7 @@ std::shared_ptr<std::byte> map_pages(std::size_t bytes) {
 }  // namespace
 
 ThreadWorld::ThreadWorld(int size) : size_(size), memory_(map_pages(Blackboard::bytes_for(size))) {
-  if (!memory_) throw std::bad_alloc();
+  if (!memory_) throw Error(fmt::format("no room for a group of {} threads", size));
   Blackboard::prepare(memory_.get(), size);
 }
 
@@ -43,6 +43,7 @@ void ThreadWorld::withdraw(std::uint64_t number) {
 }
 
 OwnRegion ThreadSpace::make_region(std::size_t bytes) {
+  if (bytes > free_memory() / static_cast<std::uint64_t>(blackboard().size())) return {};
   auto memory = map_pages(bytes);
   if (!memory) return {};
   return {memory, {world_->publish(memory), 0}};
@@ -56,9 +57,9 @@ void ThreadSpace::seal_region(RegionHandle handle) {
   world_->withdraw(handle.first);
 }
 
-std::optional<std::string> ThreadSpace::gone(int rank) const {
+std::optional<Departure> ThreadSpace::gone(int rank) const {
   if (blackboard().cell(rank).presence.load(std::memory_order_acquire) == Presence::left)
-    return "left the group";
+    return Departure::left;
   return std::nullopt;
 }
 

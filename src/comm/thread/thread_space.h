@@ -40,7 +40,7 @@ class ThreadSpace : public SharedSpace {
   std::shared_ptr<std::byte> map_region(int rank, RegionHandle handle, std::size_t bytes) override;
   void seal_region(RegionHandle handle) override;
   void all_joined() override {}
-  std::optional<std::string> gone(int rank) const override;
+  std::optional<Departure> gone(int rank) const override;
 
  private:
   std::shared_ptr<ThreadWorld> world_;

@@ -1,0 +1,44 @@
+#include "base/free_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// The number in a file of one; unlimited if there is none ("max", or no such file).
+std::uint64_t number_in(const char* path) {
+  std::uint64_t value = 0;
+  std::ifstream file(path);
+  return file >> value ? value : kUnlimited;
+}
+
+std::uint64_t machine_has_left() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::uint64_t kilobytes = 0;
+  std::string unit;
+  while (file >> name >> kilobytes && std::getline(file, unit))
+    if (name == "MemAvailable:") return kilobytes * 1024;
+  return kUnlimited;
+}
+
+std::uint64_t group_has_left() {
+  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max");
+  const std::uint64_t used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit == kUnlimited || used == kUnlimited) return kUnlimited;
+  return limit - std::min(used, limit);
+}
+
+}  // namespace
+
+std::uint64_t free_memory() {
+  return std::min(machine_has_left(), group_has_left());
+}
+
+}  // namespace lockstep

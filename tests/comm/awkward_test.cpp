@@ -1,0 +1,208 @@
+// Awkward uses that once went wrong, or easily could.
+#include <lockstep/error.h>
+#include <lockstep/group.h>
+
+#include "base/random.h"
+#include "support/ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <thread>
+
+namespace lockstep {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::Each;
+using testing::errors_of_ranks;
+using ::testing::HasSubstr;
+using testing::RankKind;
+using testing::run_ranks;
+
+class Awkward : public ::testing::TestWithParam<RankKind> {};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Awkward, ::testing::Values(RankKind::thread, RankKind::process),
+                         [](const auto& info) { return testing::name_of(info.param); });
+
+TEST_P(Awkward, MoreMemoryThanThereIsIsRefusedOnAllRanks) {
+  for (std::size_t bytes : {std::size_t{1} << 46, std::size_t{1} << 62}) {
+    const auto errors =
+        errors_of_ranks(GetParam(), 3, [bytes](Group group) { group.allocate(bytes); });
+    EXPECT_THAT(errors, Each(HasSubstr("rank 0, 1 and 2 could not get")));
+  }
+}
+
+TEST_P(Awkward, ALongSendUnderWayDoesNotHoldUpACollective) {
+  run_ranks(GetParam(), 2, [](Group group) {
+    std::vector<float> values(1'000'000, static_cast<float>(group.rank()));
+    if (group.rank() == 0) {
+      Work send = group.isend(values, 1);
+      group.barrier();
+      send.wait();
+    } else {
+      group.recv(values, 0);
+      group.barrier();
+      ASSERT_EQ(values.back(), 0.0f);
+    }
+  });
+}
+
+TEST_P(Awkward, PollingNoticesThatTheSenderIsGone) {
+  const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
+    std::vector<float> values(10);
+    if (group.rank() == 0) return;
+    Work work = group.irecv(values, 0);
+    while (!work.done()) std::this_thread::yield();
+    work.wait();
+  });
+  EXPECT_THAT(errors[1], HasSubstr("rank 0 (pid"));
+}
+
+TEST_P(Awkward, PollingNoticesAMessageOfTheWrongLength) {
+  const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
+    std::vector<float> values(group.rank() == 0 ? 10 : 9);
+    if (group.rank() == 0) return group.send(values, 1);
+    Work work = group.irecv(values, 0);
+    while (!work.done()) std::this_thread::yield();
+    EXPECT_TRUE(work.done());
+    work.wait();
+  });
+  EXPECT_THAT(errors[1], HasSubstr("expected 36 bytes from rank 0 (tag 0), got 40"));
+}
+
+TEST_P(Awkward, AMessageThatFailsBreaksTheGroup) {
+  const auto errors = errors_of_ranks(GetParam(), 2,
+                                      [](Group group) {
+                                        std::vector<float> values(1);
+                                        if (group.rank() == 0) {
+                                          EXPECT_THROW(group.recv(values, 1), TimeoutError);
+                                          EXPECT_THROW(group.barrier(), TimeoutError);
+                                        } else {
+                                          std::this_thread::sleep_for(milliseconds(400));
+                                        }
+                                        group.barrier();
+                                      },
+                                      {.timeout = milliseconds(200)});
+  EXPECT_THAT(errors[0], HasSubstr("waited 0.2 s for 4 bytes (tag 0) from rank 1"));
+  EXPECT_THAT(errors[1], HasSubstr("rank 0 gave up because of it"));
+}
+
+TEST_P(Awkward, ARankThatCatchesAnErrorAndStaysIsNotBlamedForIt) {
+  const auto errors = errors_of_ranks(GetParam(), 4, [](Group group) {
+    std::vector<float> values(100'000);
+    if (group.rank() == 1) throw Error("gone");
+    try {
+      group.all_reduce(values, ReduceOp::sum, Algorithm::ring);
+    } catch (const Error&) {
+      std::this_thread::sleep_for(milliseconds(300));
+      throw;
+    }
+  });
+  for (std::size_t survivor : {0u, 2u, 3u})
+    EXPECT_THAT(errors[survivor], HasSubstr("rank 1 (pid")) << "rank " << survivor;
+}
+
+TEST_P(Awkward, ADeadlineRunsFromTheWait) {
+  run_ranks(GetParam(), 2,
+            [](Group group) {
+              std::vector<float> values(1);
+              if (group.rank() == 0) {
+                Work work = group.irecv(values, 1);
+                std::this_thread::sleep_for(milliseconds(700));
+                work.wait();
+              } else {
+                std::this_thread::sleep_for(milliseconds(800));
+                group.send(values, 0);
+              }
+            },
+            {.timeout = milliseconds(500)});
+}
+
+TEST_P(Awkward, AnEndlessTimeoutIsJustVeryLong) {
+  run_ranks(GetParam(), 2,
+            [](Group group) {
+              if (group.rank() == 0) std::this_thread::sleep_for(milliseconds(200));
+              group.barrier();
+            },
+            {.timeout = milliseconds::max(), .rendezvous_timeout = milliseconds::max()});
+}
+
+TEST_P(Awkward, WorkAndMemoryMayOutliveTheGroup) {
+  run_ranks(GetParam(), 2, [](Group member) {
+    std::optional<Group> group = member;
+    member = Group(nullptr);
+    std::vector<float> values(1000, 1.0f);
+    Memory memory = group->allocate(4096);
+    Work work = group->all_reduce_async(values);
+    work.wait();
+    group.reset();
+    memory.as<float>()[0] = 1;
+    work.wait();
+    EXPECT_TRUE(work.done());
+  });
+}
+
+/// Kills one rank at a random moment while all do random operations; every survivor must name it.
+void kill_one_at_random(Random& random, int round) {
+  const int size = 2 + static_cast<int>(random.below(4));
+  const int victim = static_cast<int>(random.below(static_cast<std::uint64_t>(size)));
+  const auto delay = std::chrono::microseconds(random.below(20'000));
+  const std::uint64_t plan = random.next();
+  const auto errors = errors_of_ranks(RankKind::process, size, [=](Group group) {
+    std::jthread killer;
+    if (group.rank() == victim)
+      killer = std::jthread([delay] {
+        std::this_thread::sleep_for(delay);
+        ::kill(::getpid(), SIGKILL);
+      });
+    Random same_on_all(plan);
+    std::vector<float> values(300'000);
+    for (;;) {
+      const std::span<float> part = std::span(values).first(same_on_all.below(values.size()));
+      switch (same_on_all.below(6)) {
+        case 0:
+          group.all_reduce(part, ReduceOp::sum, Algorithm::direct);
+          break;
+        case 1:
+          group.all_reduce(part, ReduceOp::sum, Algorithm::ring);
+          break;
+        case 2:
+          group.all_reduce(part, ReduceOp::sum, Algorithm::star);
+          break;
+        case 3:
+          group.broadcast(
+              part, static_cast<int>(same_on_all.below(static_cast<std::uint64_t>(group.size()))));
+          break;
+        case 4:
+          group.allocate(1 + part.size());
+          break;
+        default:
+          group.barrier();
+      }
+    }
+  });
+  for (int rank = 0; rank < size; ++rank) {
+    if (rank == victim) continue;
+    EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
+                AllOf(HasSubstr("rank " + std::to_string(victim) + " (pid"), HasSubstr("died")))
+        << "round " << round << ", rank " << rank << " of " << size << ", victim " << victim;
+  }
+}
+
+TEST(Death, AtRandomMomentsIsAlwaysPutDownToTheRightRank) {
+  Random random(1);
+  for (int round = 0; round < 10; ++round) kill_one_at_random(random, round);
+}
+
+TEST(LongDeath, AtManyRandomMomentsIsAlwaysPutDownToTheRightRank) {
+  Random random(2);
+  for (int round = 0; round < 300; ++round) kill_one_at_random(random, round);
+}
+
+}  // namespace
+}  // namespace lockstep
