@@ -60,24 +60,53 @@ class Group {
   /// size.
   Memory allocate(std::size_t bytes);
 
+  // The collectives. Each has an asynchronous twin, whose arrays belong to it until its Work was
+  // waited for. `automatic` picks the algorithm by what the transport can do, the length and the
+  // number of ranks; asking for one that an operation or a transport does not have is a UsageError.
+
   /// Combines all ranks' arrays element by element; all ranks get the result, the same to the bit.
+  /// Algorithms: star, tree, ring, halving-doubling, direct.
   void all_reduce(ArrayView data, ReduceOp op = ReduceOp::sum,
                   Algorithm algorithm = Algorithm::automatic);
   Work all_reduce_async(ArrayView data, ReduceOp op = ReduceOp::sum,
                         Algorithm algorithm = Algorithm::automatic);
 
-  /// Copies root's array to all ranks.
-  void broadcast(ArrayView data, int root = 0);
+  /// Combines all ranks' arrays; only root gets the result, and `data` is scratch elsewhere.
+  /// Algorithms: star, tree.
+  void reduce(ArrayView data, ReduceOp op = ReduceOp::sum, int root = 0,
+              Algorithm algorithm = Algorithm::automatic);
+  Work reduce_async(ArrayView data, ReduceOp op = ReduceOp::sum, int root = 0,
+                    Algorithm algorithm = Algorithm::automatic);
+
+  /// Combines all ranks' arrays of size() × mine.count elements; rank r gets part r. Algorithms:
+  /// ring, direct.
+  void reduce_scatter(ConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,
+                      Algorithm algorithm = Algorithm::automatic);
+  Work reduce_scatter_async(ConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,
+                            Algorithm algorithm = Algorithm::automatic);
+
+  /// Copies root's array to all ranks. Algorithms: star, tree, direct.
+  void broadcast(ArrayView data, int root = 0, Algorithm algorithm = Algorithm::automatic);
+  Work broadcast_async(ArrayView data, int root = 0, Algorithm algorithm = Algorithm::automatic);
+
+  /// All ranks get all ranks' arrays in rank order. `all` holds size() × mine.count elements;
+  /// `mine` may be this rank's part of it. Algorithms: ring, direct.
+  void all_gather(ConstArrayView mine, ArrayView all, Algorithm algorithm = Algorithm::automatic);
+  Work all_gather_async(ConstArrayView mine, ArrayView all,
+                        Algorithm algorithm = Algorithm::automatic);
 
   /// Root gets all ranks' arrays in rank order. `all` holds size() × mine.count elements on root;
   /// it is ignored elsewhere.
   void gather(ConstArrayView mine, ArrayView all, int root = 0);
+  Work gather_async(ConstArrayView mine, ArrayView all, int root = 0);
 
   /// The reverse of gather: each rank gets its part of root's array.
   void scatter(ConstArrayView all, ArrayView mine, int root = 0);
+  Work scatter_async(ConstArrayView all, ArrayView mine, int root = 0);
 
   /// Returns when all ranks have called it.
   void barrier();
+  Work barrier_async();
 
   /// Messages between two ranks, matched by (sender, tag) in the order they were sent. Receiver and
   /// sender must name the same number of bytes. A send may wait for its receiver. REQUIRES: tag >=

@@ -11,26 +11,48 @@
 
 namespace lockstep {
 
-enum class DataType : std::uint8_t { float32, float64, int32, int64, uint8 };
+/// float16 and bfloat16 are stored as 16 bits and added in float32.
+enum class DataType : std::uint8_t { float32, float64, float16, bfloat16, int32, int64, uint8 };
 
 /// `average` divides the sum by the number of ranks, and is for floating-point types only.
-enum class ReduceOp : std::uint8_t { sum, average, min, max };
+enum class ReduceOp : std::uint8_t { sum, average, min, max, product };
 
 /// How a collective is composed of messages; docs/algorithms.md has the cost of each.
 enum class Algorithm : std::uint8_t {
-  automatic,  ///< the transport's best: `direct` where there is one, else `ring`
-  star,       ///< everything through rank 0, one rank after another
-  ring,       ///< W chunks travel around a ring; the least bytes per rank
-  direct,     ///< each rank reduces its slice in the others' memory (thread, shm)
+  automatic,         ///< the transport's best: `direct` where there is one, else `ring`
+  star,              ///< everything through rank 0, one rank after another
+  tree,              ///< a binomial tree: fewest steps, for short arrays
+  ring,              ///< W chunks travel around a ring; the least bytes per rank
+  halving_doubling,  ///< as few bytes as a ring in fewer steps
+  direct,            ///< each rank reduces its slice in the others' memory (thread, shm)
 };
 
 std::size_t size_of(DataType type);
 std::string_view name_of(DataType type);
 std::string_view name_of(ReduceOp op);
 std::string_view name_of(Algorithm algorithm);
+bool is_floating(DataType type);
 
-/// The algorithm called `name` ("auto", "star", "ring", "direct"); throws UsageError for any other.
+/// The algorithm that name_of calls `name` ("auto", "halving-doubling"); throws UsageError for any
+/// other.
 Algorithm parse_algorithm(std::string_view name);
+
+/// IEEE half precision and the upper half of a float32, as they lie in memory: C++20 has no types
+/// for them.
+struct Float16 {
+  std::uint16_t bits = 0;
+  Float16() = default;
+  explicit Float16(float value);
+  explicit operator float() const;
+  bool operator==(const Float16&) const = default;
+};
+struct BFloat16 {
+  std::uint16_t bits = 0;
+  BFloat16() = default;
+  explicit BFloat16(float value);
+  explicit operator float() const;
+  bool operator==(const BFloat16&) const = default;
+};
 
 /// The DataType of a C++ type.
 template <typename T>
@@ -42,6 +64,14 @@ struct DataTypeOf<float> {
 template <>
 struct DataTypeOf<double> {
   static constexpr DataType value = DataType::float64;
+};
+template <>
+struct DataTypeOf<Float16> {
+  static constexpr DataType value = DataType::float16;
+};
+template <>
+struct DataTypeOf<BFloat16> {
+  static constexpr DataType value = DataType::bfloat16;
 };
 template <>
 struct DataTypeOf<std::int32_t> {

@@ -18,6 +18,12 @@ std::string_view name_of_operation(Operation operation) {
       return "nothing yet";
     case Operation::all_reduce:
       return "all_reduce";
+    case Operation::reduce:
+      return "reduce";
+    case Operation::reduce_scatter:
+      return "reduce_scatter";
+    case Operation::all_gather:
+      return "all_gather";
     case Operation::broadcast:
       return "broadcast";
     case Operation::gather:
@@ -39,8 +45,9 @@ std::string Fingerprint::text() const {
   std::string text = fmt::format("{} #{}", name_of_operation(operation), sequence);
   if (operation == Operation::barrier) return text;
   text += fmt::format(" of {} {}", count, name_of(type));
-  if (operation == Operation::all_reduce)
-    text += fmt::format(" ({}, {})", name_of(reduce), name_of(algorithm));
+  const bool reduces = operation == Operation::all_reduce || operation == Operation::reduce ||
+                       operation == Operation::reduce_scatter;
+  if (reduces) text += fmt::format(" ({}, {})", name_of(reduce), name_of(algorithm));
   if (root >= 0) text += fmt::format(" (root {})", root);
   return text;
 }

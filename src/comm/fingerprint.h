@@ -13,7 +13,10 @@ namespace lockstep::comm {
 enum class Operation : std::uint8_t {
   none,
   all_reduce,
+  reduce,
+  reduce_scatter,
   broadcast,
+  all_gather,
   gather,
   scatter,
   barrier,

@@ -11,14 +11,16 @@ namespace lockstep::comm {
 /// into[i] = into[i] op from[i]. `average` adds; finish_average divides at the end.
 void reduce_into(ArrayView into, const void* from, ReduceOp op);
 
-/// Divides by the number of ranks where `op` is average; does nothing otherwise.
+/// Divides by the number of ranks where `op` is average; does nothing otherwise. REQUIRES: an
+/// average is only asked for floating-point types.
 void finish_average(ArrayView data, ReduceOp op, int ranks);
 
-/// Combines `count` elements of several arrays of equal length and writes the result over all of
-/// them.
+/// Combines `count` elements of several arrays of equal length and writes the result to all of
+/// `outputs`, which may be the same arrays.
 ///
 /// The order of addition is that of one fixed binary tree over the arrays: neighbours first, then
 /// pairs, then fours: ((0+1)+(2+3))+((4+5)+…). It does not depend on the length or on who computes.
-void reduce_tree(const std::vector<void*>& arrays, std::size_t count, DataType type, ReduceOp op);
+void reduce_tree(const std::vector<void*>& arrays, const std::vector<void*>& outputs,
+                 std::size_t count, DataType type, ReduceOp op);
 
 }  // namespace lockstep::comm

@@ -35,9 +35,16 @@ class DirectCollectives {
  public:
   virtual ~DirectCollectives() = default;
 
-  /// Compares fingerprints like Transport::agree, then reduces in place.
+  // Each compares fingerprints like Transport::agree before it touches any data; see Group for the
+  // rest.
   virtual void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
                           const Deadline& deadline) = 0;
+  virtual void reduce_scatter(const Fingerprint& call, ConstArrayView all, ArrayView mine,
+                              ReduceOp op, const Deadline& deadline) = 0;
+  virtual void all_gather(const Fingerprint& call, ConstArrayView mine, ArrayView all,
+                          const Deadline& deadline) = 0;
+  virtual void broadcast(const Fingerprint& call, ArrayView data, int root,
+                         const Deadline& deadline) = 0;
 };
 
 class Transport {

@@ -1,74 +1,93 @@
 #include <lockstep/types.h>
 
 #include "base/check.h"
+#include "base/text.h"
+
+#include <array>
+#include <utility>
 
 namespace lockstep {
 
+namespace {
+
+struct TypeFacts {
+  DataType type;
+  std::string_view name;
+  std::size_t size;
+  bool floating;
+};
+
+constexpr std::array kTypes{
+    TypeFacts{DataType::float32, "float32", 4, true},
+    TypeFacts{DataType::float64, "float64", 8, true},
+    TypeFacts{DataType::float16, "float16", 2, true},
+    TypeFacts{DataType::bfloat16, "bfloat16", 2, true},
+    TypeFacts{DataType::int32, "int32", 4, false},
+    TypeFacts{DataType::int64, "int64", 8, false},
+    TypeFacts{DataType::uint8, "uint8", 1, false},
+};
+
+constexpr std::array kReductions{
+    std::pair{ReduceOp::sum, std::string_view("sum")},
+    std::pair{ReduceOp::average, std::string_view("average")},
+    std::pair{ReduceOp::min, std::string_view("min")},
+    std::pair{ReduceOp::max, std::string_view("max")},
+    std::pair{ReduceOp::product, std::string_view("product")},
+};
+
+constexpr std::array kAlgorithms{
+    std::pair{Algorithm::automatic, std::string_view("auto")},
+    std::pair{Algorithm::star, std::string_view("star")},
+    std::pair{Algorithm::tree, std::string_view("tree")},
+    std::pair{Algorithm::ring, std::string_view("ring")},
+    std::pair{Algorithm::halving_doubling, std::string_view("halving-doubling")},
+    std::pair{Algorithm::direct, std::string_view("direct")},
+};
+
+const TypeFacts& facts_of(DataType type) {
+  // A type from a peer's memory may be anything.
+  const auto index = static_cast<std::size_t>(type);
+  LOCKSTEP_CHECK(index < kTypes.size() && kTypes[index].type == type, "unknown element type {}",
+                 index);
+  return kTypes[index];
+}
+
+template <typename Table, typename Key>
+std::string_view look_up(const Table& table, Key key) {
+  for (const auto& [known, name] : table)
+    if (known == key) return name;
+  return "unknown";
+}
+
+}  // namespace
+
 std::size_t size_of(DataType type) {
-  switch (type) {
-    case DataType::float32:
-    case DataType::int32:
-      return 4;
-    case DataType::float64:
-    case DataType::int64:
-      return 8;
-    case DataType::uint8:
-      return 1;
-  }
-  LOCKSTEP_CHECK(false, "unknown element type {}", static_cast<int>(type));
-  return 0;
+  return facts_of(type).size;
 }
 
 std::string_view name_of(DataType type) {
-  switch (type) {
-    case DataType::float32:
-      return "float32";
-    case DataType::float64:
-      return "float64";
-    case DataType::int32:
-      return "int32";
-    case DataType::int64:
-      return "int64";
-    case DataType::uint8:
-      return "uint8";
-  }
-  return "unknown type";
+  return facts_of(type).name;
+}
+
+bool is_floating(DataType type) {
+  return facts_of(type).floating;
 }
 
 std::string_view name_of(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-      return "sum";
-    case ReduceOp::average:
-      return "average";
-    case ReduceOp::min:
-      return "min";
-    case ReduceOp::max:
-      return "max";
-  }
-  return "unknown reduction";
+  return look_up(kReductions, op);
 }
 
 std::string_view name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return "auto";
-    case Algorithm::star:
-      return "star";
-    case Algorithm::ring:
-      return "ring";
-    case Algorithm::direct:
-      return "direct";
-  }
-  return "unknown algorithm";
+  return look_up(kAlgorithms, algorithm);
 }
 
 Algorithm parse_algorithm(std::string_view name) {
-  for (Algorithm algorithm :
-       {Algorithm::automatic, Algorithm::star, Algorithm::ring, Algorithm::direct})
-    if (name == name_of(algorithm)) return algorithm;
-  throw UsageError(
-      fmt::format("there is no algorithm '{}': take auto, star, ring or direct", name));
+  std::vector<std::string> names;
+  for (const auto& [algorithm, known] : kAlgorithms) {
+    if (name == known) return algorithm;
+    names.emplace_back(known);
+  }
+  throw UsageError(fmt::format("there is no algorithm '{}': there are {}", name, enumerate(names)));
 }
 
 ArrayView ArrayView::slice(std::size_t begin, std::size_t length) const {

@@ -15,7 +15,7 @@ inline void average_parts(ArrayView parts, int ranks) {
   std::vector<void*> arrays;
   for (int rank = 0; rank < ranks; ++rank)
     arrays.push_back(parts.slice(static_cast<std::size_t>(rank) * count, count).data);
-  comm::reduce_tree(arrays, count, parts.type, ReduceOp::average);
+  comm::reduce_tree(arrays, arrays, count, parts.type, ReduceOp::average);
 }
 
 /// Elements of the largest parameter.

@@ -8,6 +8,7 @@
 
 #include <sys/mman.h>
 
+#include <array>
 #include <atomic>
 #include <set>
 
@@ -30,10 +31,14 @@ std::set<std::size_t> lengths_for(int ranks) {
   return lengths;
 }
 
+constexpr std::array kAllReduces{
+    Algorithm::automatic,        Algorithm::star,  Algorithm::tree, Algorithm::ring,
+    Algorithm::halving_doubling, Algorithm::direct};
+
 /// Element i of rank r's array. Small integers, so that sums are exact in any order.
 template <typename T>
 T element(int rank, std::size_t i) {
-  return static_cast<T>((i * 7 + static_cast<std::size_t>(rank) * 3) % 11);
+  return static_cast<T>(static_cast<float>((i * 7 + static_cast<std::size_t>(rank) * 3) % 11));
 }
 
 template <typename T>
@@ -43,20 +48,29 @@ std::vector<T> array_of(int rank, std::size_t count) {
   return values;
 }
 
-/// The all-reduced array, computed here.
+/// The all-reduced array, computed here in double.
 template <typename T>
 std::vector<T> expected(int size, std::size_t count, ReduceOp op) {
-  std::vector<T> result = array_of<T>(0, count);
-  for (int rank = 1; rank < size; ++rank)
-    for (std::size_t i = 0; i < count; ++i) {
-      const T other = element<T>(rank, i);
-      if (op == ReduceOp::min) result[i] = std::min(result[i], other);
-      if (op == ReduceOp::max) result[i] = std::max(result[i], other);
-      if (op == ReduceOp::sum || op == ReduceOp::average)
-        result[i] = static_cast<T>(result[i] + other);
+  std::vector<T> result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto value = static_cast<double>(static_cast<float>(element<T>(0, i)));
+    for (int rank = 1; rank < size; ++rank) {
+      const auto other = static_cast<double>(static_cast<float>(element<T>(rank, i)));
+      if (op == ReduceOp::min) value = std::min(value, other);
+      if (op == ReduceOp::max) value = std::max(value, other);
+      if (op == ReduceOp::product) value *= other;
+      if (op == ReduceOp::sum || op == ReduceOp::average) value += other;
     }
-  if (op == ReduceOp::average)
-    for (T& value : result) value = value * (T(1) / static_cast<T>(size));
+    if constexpr (std::is_integral_v<T>) {
+      result[i] = static_cast<T>(static_cast<std::uint64_t>(value));  // wraps around
+    } else if constexpr (std::is_same_v<T, double>) {
+      result[i] = op == ReduceOp::average ? value * (1.0 / size) : value;
+    } else {
+      const auto single = static_cast<float>(value);
+      result[i] = static_cast<T>(
+          op == ReduceOp::average ? single * (1.0f / static_cast<float>(size)) : single);
+    }
+  }
   return result;
 }
 
@@ -76,8 +90,7 @@ INSTANTIATE_TEST_SUITE_P(AllWorlds, Collectives,
 
 TEST_P(Collectives, AllReduceSumsByEveryAlgorithm) {
   run_ranks(kind(), size(), [&](Group group) {
-    for (Algorithm algorithm :
-         {Algorithm::automatic, Algorithm::star, Algorithm::ring, Algorithm::direct})
+    for (Algorithm algorithm : kAllReduces)
       for (std::size_t count : lengths_for(size())) {
         auto values = array_of<float>(group.rank(), count);
         group.all_reduce(values, ReduceOp::sum, algorithm);
@@ -117,7 +130,7 @@ TEST_P(Collectives, RanksMayMixTheirOwnAndTheGroupsMemory) {
 template <typename T>
 void expect_reductions(Group& group, std::initializer_list<ReduceOp> ops) {
   for (ReduceOp op : ops)
-    for (Algorithm algorithm : {Algorithm::star, Algorithm::ring, Algorithm::direct}) {
+    for (Algorithm algorithm : kAllReduces) {
       auto values = array_of<T>(group.rank(), 100);
       group.all_reduce(values, op, algorithm);
       ASSERT_EQ(values, expected<T>(group.size(), 100, op))
@@ -128,22 +141,126 @@ void expect_reductions(Group& group, std::initializer_list<ReduceOp> ops) {
 TEST_P(Collectives, AllReduceHasEveryTypeAndReduction) {
   run_ranks(kind(), size(), [&](Group group) {
     using enum ReduceOp;
-    expect_reductions<float>(group, {sum, average, min, max});
-    expect_reductions<double>(group, {sum, average, min, max});
-    expect_reductions<std::int32_t>(group, {sum, min, max});
-    expect_reductions<std::int64_t>(group, {sum, min, max});
-    expect_reductions<std::uint8_t>(group, {sum, min, max});
+    expect_reductions<float>(group, {sum, average, min, max, product});
+    expect_reductions<double>(group, {sum, average, min, max, product});
+    // Their sums are exact here; an average or a product may be rounded once a step.
+    expect_reductions<Float16>(group, {sum, min, max});
+    expect_reductions<BFloat16>(group, {sum, min, max});
+    expect_reductions<std::int32_t>(group, {sum, min, max, product});
+    expect_reductions<std::int64_t>(group, {sum, min, max, product});
+    expect_reductions<std::uint8_t>(group, {sum, min, max, product});
+  });
+}
+
+TEST_P(Collectives, ReduceGivesRootTheResult) {
+  run_ranks(kind(), size(), [&](Group group) {
+    for (Algorithm algorithm : {Algorithm::automatic, Algorithm::star, Algorithm::tree})
+      for (int root = 0; root < size(); ++root)
+        for (std::size_t count : {0ul, 1ul, 1000ul, kChannelFloats + 1}) {
+          auto values = array_of<float>(group.rank(), count);
+          group.reduce(values, ReduceOp::average, root, algorithm);
+          if (group.rank() == root) {
+            ASSERT_EQ(values, expected<float>(size(), count, ReduceOp::average))
+                << name_of(algorithm);
+          }
+        }
+  });
+}
+
+TEST_P(Collectives, ReduceScatterGivesEachRankItsPart) {
+  run_ranks(kind(), size(), [&](Group group) {
+    for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::direct})
+      for (std::size_t count : {0ul, 1ul, 17ul, kStagedFloats + 1}) {
+        const std::size_t whole = count * static_cast<std::size_t>(size());
+        const auto all = array_of<float>(group.rank(), whole);
+        std::vector<float> mine(count);
+        group.reduce_scatter(all, mine, ReduceOp::sum, algorithm);
+        const auto sums = expected<float>(size(), whole, ReduceOp::sum);
+        const auto begin = sums.begin() + static_cast<std::ptrdiff_t>(count) * group.rank();
+        ASSERT_TRUE(std::equal(mine.begin(), mine.end(), begin)) << name_of(algorithm) << count;
+        ASSERT_EQ(all, array_of<float>(group.rank(), whole)) << "the input was written";
+      }
+  });
+}
+
+TEST_P(Collectives, AllGatherGivesEveryoneAllParts) {
+  run_ranks(kind(), size(), [&](Group group) {
+    for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::direct})
+      for (std::size_t count : {0ul, 1ul, 17ul, kStagedFloats + 1}) {
+        std::vector<float> expected_all;
+        for (int rank = 0; rank < size(); ++rank)
+          for (float value : array_of<float>(rank, count)) expected_all.push_back(value);
+        const auto mine = array_of<float>(group.rank(), count);
+        std::vector<float> all(expected_all.size());
+        group.all_gather(mine, all, algorithm);
+        ASSERT_EQ(all, expected_all) << name_of(algorithm) << " of " << count;
+        // In place: this rank's part of the group's own memory.
+        Memory memory = group.allocate(all.size() * sizeof(float));
+        const std::span<float> shared = memory.as<float>().first(all.size());
+        const std::span<float> part =
+            shared.subspan(count * static_cast<std::size_t>(group.rank()), count);
+        std::copy(mine.begin(), mine.end(), part.begin());
+        group.all_gather(part, shared, algorithm);
+        ASSERT_TRUE(std::equal(shared.begin(), shared.end(), expected_all.begin()));
+      }
+  });
+}
+
+TEST_P(Collectives, AlgorithmsThatAddAlongTheTreeGiveTheSameBits) {
+  // For powers of two; else halving-doubling folds the surplus ranks in first.
+  const bool power = (size() & (size() - 1)) == 0;
+  run_ranks(kind(), size(), [&](Group group) {
+    std::vector<float> original(10'001);
+    for (std::size_t i = 0; i < original.size(); ++i)
+      original[i] = 1.0f / static_cast<float>(3 + i + static_cast<std::size_t>(group.rank()) * i);
+    auto direct = original, tree = original, halving = original;
+    group.all_reduce(direct, ReduceOp::average, Algorithm::direct);
+    group.all_reduce(tree, ReduceOp::average, Algorithm::tree);
+    ASSERT_EQ(direct, tree);
+    group.all_reduce(halving, ReduceOp::average, Algorithm::halving_doubling);
+    if (power) {
+      ASSERT_EQ(direct, halving);
+    }
+  });
+}
+
+TEST_P(Collectives, EveryOneHasAnAsynchronousTwin) {
+  run_ranks(kind(), size(), [&](Group group) {
+    const auto ranks = static_cast<std::size_t>(size());
+    std::vector<float> a(8, 1), b(8, 1), c(8, static_cast<float>(group.rank())), part(8),
+        all(8 * ranks, 1);
+    std::vector<float> gathered(8 * ranks), rooted(8 * ranks), scattered(8);
+    std::vector<Work> works{group.all_reduce_async(a),
+                            group.reduce_async(b),
+                            group.broadcast_async(c, size() - 1),
+                            group.reduce_scatter_async(all, part),
+                            group.barrier_async(),
+                            group.all_gather_async(a, gathered),
+                            group.gather_async(a, rooted),
+                            group.scatter_async(rooted, scattered)};
+    for (Work& work : works) work.wait();
+    const auto sum = static_cast<float>(size());
+    EXPECT_EQ(a, std::vector<float>(8, sum));
+    EXPECT_EQ(c, std::vector<float>(8, sum - 1));
+    EXPECT_EQ(part, std::vector<float>(8, sum));
+    EXPECT_EQ(gathered, std::vector<float>(8 * ranks, sum));
+    EXPECT_EQ(scattered, std::vector<float>(8, sum));
+    if (group.rank() == 0) {
+      EXPECT_EQ(b, std::vector<float>(8, sum));
+    }
   });
 }
 
 TEST_P(Collectives, BroadcastFromEveryRoot) {
   run_ranks(kind(), size(), [&](Group group) {
-    for (int root = 0; root < size(); ++root)
-      for (std::size_t count : {0ul, 1ul, 1000ul, kChannelFloats + 1}) {
-        auto values = array_of<float>(group.rank(), count);
-        group.broadcast(values, root);
-        ASSERT_EQ(values, array_of<float>(root, count));
-      }
+    for (Algorithm algorithm :
+         {Algorithm::automatic, Algorithm::star, Algorithm::tree, Algorithm::direct})
+      for (int root = 0; root < size(); ++root)
+        for (std::size_t count : {0ul, 1ul, 1000ul, kStagedFloats + 1}) {
+          auto values = array_of<float>(group.rank(), count);
+          group.broadcast(values, root, algorithm);
+          ASSERT_EQ(values, array_of<float>(root, count)) << name_of(algorithm);
+        }
   });
 }
 

@@ -31,7 +31,7 @@ TEST(Reduce, TreeWritesTheResultOverAllArrays) {
       for (std::size_t a = 0; a < arrays; ++a)
         values.emplace_back(count, static_cast<float>(a + 1));
       for (auto& array : values) pointers.push_back(array.data());
-      reduce_tree(pointers, count, DataType::float32, ReduceOp::sum);
+      reduce_tree(pointers, pointers, count, DataType::float32, ReduceOp::sum);
       const auto sum = static_cast<float>(arrays * (arrays + 1) / 2);
       for (auto& array : values) ASSERT_EQ(array, std::vector<float>(count, sum));
     }

@@ -15,4 +15,10 @@ namespace lockstep::comm {
 
 void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline);
 
+/// The two halves on their own. `all` has as many equal chunks as there are ranks.
+void ring_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView mine, ReduceOp op,
+                         const Deadline& deadline);
+void ring_all_gather(Transport& transport, ConstArrayView mine, ArrayView all,
+                     const Deadline& deadline);
+
 }  // namespace lockstep::comm

@@ -37,17 +37,20 @@ void star_scatter(Transport& transport, ConstArrayView all, ArrayView mine, int 
   }
 }
 
-void star_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline) {
-  if (transport.rank() != 0) {
-    transport.send(0, kCollectiveTag, data, deadline);
-  } else {
-    std::vector<std::byte> incoming(data.bytes());
-    for (int peer = 1; peer < transport.size(); ++peer) {
-      transport.recv(peer, kCollectiveTag, {incoming.data(), data.count, data.type}, deadline);
-      reduce_into(data, incoming.data(), op);
-    }
-    finish_average(data, op, transport.size());
+void star_reduce(Transport& transport, ArrayView data, ReduceOp op, int root,
+                 const Deadline& deadline) {
+  if (transport.rank() != root) return transport.send(root, kCollectiveTag, data, deadline);
+  std::vector<std::byte> incoming(data.bytes());
+  for (int peer = 0; peer < transport.size(); ++peer) {
+    if (peer == root) continue;
+    transport.recv(peer, kCollectiveTag, {incoming.data(), data.count, data.type}, deadline);
+    reduce_into(data, incoming.data(), op);
   }
+  finish_average(data, op, transport.size());
+}
+
+void star_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline) {
+  star_reduce(transport, data, op, 0, deadline);
   star_broadcast(transport, data, 0, deadline);
 }
 

@@ -12,6 +12,10 @@ void star_gather(Transport& transport, ConstArrayView mine, ArrayView all, int r
 void star_scatter(Transport& transport, ConstArrayView all, ArrayView mine, int root,
                   const Deadline& deadline);
 
+/// Root adds the others' arrays to its own in rank order. `data` is unchanged on other ranks.
+void star_reduce(Transport& transport, ArrayView data, ReduceOp op, int root,
+                 const Deadline& deadline);
+
 /// Rank 0 adds the others' arrays to its own in rank order, then broadcasts.
 void star_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline);
 

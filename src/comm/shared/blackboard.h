@@ -24,6 +24,7 @@ namespace lockstep::comm {
 /// Where a rank's array lies: in a region that all ranks have mapped, or in its staging area.
 struct Location {
   static constexpr std::uint64_t kStaged = 0;
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  ///< this rank has no array
 
   std::uint64_t region = kStaged;  ///< number of the region, from 1; kStaged for the staging area
   std::uint64_t offset = 0;

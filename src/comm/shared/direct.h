@@ -1,11 +1,17 @@
-// direct: an all-reduce without messages. Every rank's array lies in memory that all ranks have
-// mapped. The array is cut into W slices; rank r reads slice r of all W arrays, adds along the
-// fixed tree of reduce_tree, and writes the result into slice r of all W arrays. Two meetings frame
-// it: before the first, arrays may still be filled; after the second, all slices are written.
+// direct: collectives without messages. Every rank shows an array in memory that all ranks have
+// mapped, the ranks meet, each reads from (and for an all-reduce writes to) the others' arrays, and
+// they meet again: before the first meeting arrays may still be filled; after the second they may
+// be used.
 //
-// Each byte is read once and written once per rank: two passes over memory in all, against the
-// 2(W−1) messages of a ring. Arrays from elsewhere than Group::allocate go through staging areas,
-// piece by piece.
+//   all_reduce      rank r adds slice r of all W arrays and writes the sum into slice r of all of
+//   them: each byte
+//                   is read once and written once, against the 2(W−1) messages of a ring
+//   reduce_scatter  rank r adds part r of all arrays into its own
+//   all_gather      every rank copies the others' parts
+//   broadcast       every rank copies root's array
+//
+// Additions follow the fixed tree of reduce_tree. Arrays from elsewhere than Group::allocate are
+// shown piece by piece in a staging area.
 #pragma once
 
 #include "comm/shared/meeting.h"
@@ -26,13 +32,31 @@ class SharedDirect : public DirectCollectives {
 
   void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
                   const Deadline& deadline) override;
+  void reduce_scatter(const Fingerprint& call, ConstArrayView all, ArrayView mine, ReduceOp op,
+                      const Deadline& deadline) override;
+  void all_gather(const Fingerprint& call, ConstArrayView mine, ArrayView all,
+                  const Deadline& deadline) override;
+  void broadcast(const Fingerprint& call, ArrayView data, int root,
+                 const Deadline& deadline) override;
 
   std::uint64_t bytes_moved() const { return bytes_moved_.load(std::memory_order_relaxed); }
 
  private:
+  /// What this rank shows to the others. All ranks' arrays have the same count.
+  struct Shown {
+    ArrayView data;
+    bool is_shown = true;     ///< or this rank only looks
+    bool is_written = false;  ///< by the others, too
+  };
+  /// Elements [begin, begin + count) of all ranks' arrays; null for a rank that shows none.
+  using Piece = std::function<void(std::size_t begin, std::size_t count,
+                                   const std::vector<std::byte*>& arrays)>;
+
+  void each_piece(const Fingerprint& call, const Shown& shown, const Piece& piece,
+                  const Deadline& deadline);
   std::vector<Location> announce(const Fingerprint& call, Location mine, const Deadline& deadline);
-  void reduce_my_slice(const std::vector<std::byte*>& arrays, std::size_t count, DataType type,
-                       ReduceOp op);
+  void count_bytes(std::size_t bytes) { bytes_moved_.fetch_add(bytes, std::memory_order_relaxed); }
+  std::size_t ranks() const { return static_cast<std::size_t>(board_.size()); }
 
   const Blackboard board_;
   const int rank_;

@@ -1,0 +1,19 @@
+// halving-doubling (Rabenseifner): an all-reduce in 2 lg W steps that sends no more than a ring.
+//
+// Halving: in step k a rank exchanges half of its range with the rank whose number differs in bit
+// k, keeps and adds up the other half; after lg W steps every rank has the sum of a W-th. Doubling:
+// the same partners in reverse order exchange what they have, until everyone has all. Neighbours
+// come first, so that the order of addition is that of reduce_tree.
+//
+// With W not a power of two, the ranks beyond the largest power P hand their array to rank − P
+// first, and get the result from it last: two more steps.
+#pragma once
+
+#include "comm/transport.h"
+
+namespace lockstep::comm {
+
+void halving_doubling_all_reduce(Transport& transport, ArrayView data, ReduceOp op,
+                                 const Deadline& deadline);
+
+}  // namespace lockstep::comm

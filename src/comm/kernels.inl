@@ -1,0 +1,148 @@
+// The loops themselves, to be included by one file for each vector unit, compiled for that unit. Everything is in
+// an unnamed namespace, and nothing with inline functions of its own is included: the linker must not take one
+// unit's code for another's.
+//
+// Written so that g++ vectorises them. Nothing here may be contracted to fused multiply-adds or reordered: all
+// units give the same bits.
+
+#include "comm/half.h"
+#include "comm/kernels.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace lockstep::comm {
+
+namespace {
+
+// float16 and bfloat16 are computed in float32.
+template <typename T>
+inline auto load(T value) {
+  if constexpr (std::is_same_v<T, Float16>)
+    return float16_to_float(value.bits);
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return bfloat16_to_float(value.bits);
+  else
+    return value;
+}
+
+template <typename Stored, typename T>
+inline Stored store(T value) {
+  Stored stored;
+  if constexpr (std::is_same_v<Stored, Float16>)
+    stored.bits = float_to_float16(value);
+  else if constexpr (std::is_same_v<Stored, BFloat16>)
+    stored.bits = float_to_bfloat16(value);
+  else
+    stored = value;
+  return stored;
+}
+
+struct Add {
+  template <typename T>
+  T operator()(T a, T b) const {
+    // Integers wrap around, as they do in MPI; adding as unsigned keeps that defined.
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+struct Multiply {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::conditional_t<sizeof(T) < sizeof(unsigned), unsigned, std::make_unsigned_t<T>>;
+      return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+struct Lower {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+
+struct Higher {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+
+template <typename T, typename Op>
+void combine_with(T* out, const T* a, const T* b, std::size_t count, Op op) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = store<T>(op(load(a[i]), load(b[i])));
+}
+
+template <typename T>
+void combine_as(void* out, const void* a, const void* b, std::size_t count, ReduceOp op) {
+  auto* to = static_cast<T*>(out);
+  const auto* left = static_cast<const T*>(a);
+  const auto* right = static_cast<const T*>(b);
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::average:
+      return combine_with(to, left, right, count, Add{});
+    case ReduceOp::min:
+      return combine_with(to, left, right, count, Lower{});
+    case ReduceOp::max:
+      return combine_with(to, left, right, count, Higher{});
+    case ReduceOp::product:
+      return combine_with(to, left, right, count, Multiply{});
+  }
+}
+
+template <typename T>
+void scale_as(void* values, std::size_t count, double factor) {
+  using Computed = decltype(load(T{}));
+  auto* all = static_cast<T*>(values);
+  const auto by = static_cast<Computed>(factor);
+  for (std::size_t i = 0; i < count; ++i) all[i] = store<T>(load(all[i]) * by);
+}
+
+void combine(void* out, const void* a, const void* b, std::size_t count, DataType type,
+             ReduceOp op) {
+  switch (type) {
+    case DataType::float32:
+      return combine_as<float>(out, a, b, count, op);
+    case DataType::float64:
+      return combine_as<double>(out, a, b, count, op);
+    case DataType::float16:
+      return combine_as<Float16>(out, a, b, count, op);
+    case DataType::bfloat16:
+      return combine_as<BFloat16>(out, a, b, count, op);
+    case DataType::int32:
+      return combine_as<std::int32_t>(out, a, b, count, op);
+    case DataType::int64:
+      return combine_as<std::int64_t>(out, a, b, count, op);
+    case DataType::uint8:
+      return combine_as<std::uint8_t>(out, a, b, count, op);
+  }
+}
+
+void scale(void* values, std::size_t count, DataType type, double factor) {
+  switch (type) {
+    case DataType::float32:
+      return scale_as<float>(values, count, factor);
+    case DataType::float64:
+      return scale_as<double>(values, count, factor);
+    case DataType::float16:
+      return scale_as<Float16>(values, count, factor);
+    case DataType::bfloat16:
+      return scale_as<BFloat16>(values, count, factor);
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+}  // namespace lockstep::comm

@@ -1,0 +1,10 @@
+#include "comm/kernels.inl"
+
+namespace lockstep::comm {
+
+const Kernels& avx2_kernels() {
+  static const Kernels kernels{"avx2", combine, scale};
+  return kernels;
+}
+
+}  // namespace lockstep::comm

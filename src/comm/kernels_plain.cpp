@@ -1,0 +1,10 @@
+#include "comm/kernels.inl"
+
+namespace lockstep::comm {
+
+const Kernels& plain_kernels() {
+  static const Kernels kernels{"plain", combine, scale};
+  return kernels;
+}
+
+}  // namespace lockstep::comm
