@@ -19,7 +19,7 @@ enum class ReduceOp : std::uint8_t { sum, average, min, max, product };
 
 /// How a collective is composed of messages; docs/algorithms.md has the cost of each.
 enum class Algorithm : std::uint8_t {
-  automatic,         ///< the transport's best: `direct` where there is one, else `ring`
+  automatic,         ///< by what the transport can do and the length
   star,              ///< everything through rank 0, one rank after another
   tree,              ///< a binomial tree: fewest steps, for short arrays
   ring,              ///< W chunks travel around a ring; the least bytes per rank

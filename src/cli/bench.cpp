@@ -13,6 +13,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace lockstep::cli {
@@ -36,18 +37,21 @@ BenchPlan plan_of(const BenchCommand& command) {
     if (plan.sizes.back() < sizeof(float))
       throw UsageError(fmt::format("'{}' holds not even one float32: take 4 or more", size));
   }
-  if (command.op == "broadcast") {
-    if (command.algorithms != std::vector<std::string>{"all"} &&
-        command.algorithms != std::vector<std::string>{"star"})
-      throw UsageError("broadcast has only the algorithm star so far");
-    plan.algorithms = {Algorithm::star};
-    return plan;
-  }
+  const std::vector<Algorithm> known = algorithms_of(command.op);
   for (const std::string& name : command.algorithms) {
-    if (name == "all")
-      plan.algorithms = {Algorithm::direct, Algorithm::ring, Algorithm::star};
-    else
-      plan.algorithms.push_back(parse_algorithm(name));
+    if (name == "all") {
+      plan.algorithms = known;
+      continue;
+    }
+    plan.algorithms.push_back(parse_algorithm(name));
+    const Algorithm asked = plan.algorithms.back();
+    if (asked != Algorithm::automatic &&
+        std::find(known.begin(), known.end(), asked) == known.end()) {
+      std::vector<std::string> names;
+      for (Algorithm algorithm : known) names.emplace_back(name_of(algorithm));
+      throw UsageError(fmt::format("{} has no algorithm '{}': there are {}", command.op, name,
+                                   enumerate(names)));
+    }
   }
   return plan;
 }
@@ -101,6 +105,10 @@ std::vector<BenchResult> measure_on(const std::string& transport, int workers,
   return shared.get();
 }
 
+bool reduces(const std::string& op) {
+  return op.find("reduce") != std::string::npos;
+}
+
 void require_transports(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (name != "shm" && name != "thread")
@@ -123,7 +131,7 @@ int run_bench(const BenchCommand& command) {
         const std::string_view algorithm = name_of(result.algorithm);
         table.add({command.op, transport, std::string(algorithm), std::to_string(workers),
                    std::to_string(result.bytes), std::to_string(result.bytes / sizeof(float)),
-                   "float32", command.op == "broadcast" ? "none" : "sum",
+                   "float32", reduces(command.op) ? "sum" : "none",
                    fmt::format("{:.1f}", 1e6 * result.seconds),
                    fmt::format("{:.2f}", result.algbw_gbs()), fmt::format("{:.2f}", busbw),
                    std::to_string(result.wrong)});
@@ -151,15 +159,16 @@ void add_bench_command(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
       "bench", "time collectives over sizes, algorithms and transports, and check their results");
   auto options = std::make_shared<BenchCommand>();
-  command->add_option("--op", options->op, "all-reduce or broadcast")
+  command->add_option("--op", options->op, "the operation to time")
       ->capture_default_str()
-      ->check(CLI::IsMember({"all-reduce", "broadcast"}));
+      ->check(CLI::IsMember(bench_ops()));
   auto list = [&](const std::string& name, auto& values, const std::string& help) {
     return command->add_option(name, values, help)->delimiter(',')->capture_default_str();
   };
   list("--workers", options->workers, "world sizes")->check(CLI::Range(1, 1024));
   list("--transport", options->transports, "shm, thread");
-  list("--algorithm", options->algorithms, "star, ring, direct, auto, or all");
+  list("--algorithm", options->algorithms,
+       "star, tree, ring, halving-doubling, direct, auto, or all that the op has");
   list("--sizes", options->sizes, "bytes on each rank: 4096, 64K, 36M");
   command->add_option("--repeat", options->repeat, "repetitions; the median counts")
       ->capture_default_str()

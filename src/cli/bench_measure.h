@@ -9,9 +9,10 @@
 namespace lockstep::cli {
 
 struct BenchPlan {
-  std::string op = "all-reduce";  ///< or broadcast
+  std::string op = "all-reduce";  ///< one of bench_ops()
   std::vector<Algorithm> algorithms;
-  std::vector<std::size_t> sizes;  ///< bytes of the array on each rank
+  std::vector<std::size_t>
+      sizes;  ///< bytes of the array: the whole one where ranks have parts of it
   int repeat = 20;
 };
 
@@ -25,6 +26,12 @@ struct BenchResult {
   double algbw_gbs() const;
   double busbw_gbs(const std::string& op, int workers) const;
 };
+
+/// The operations that can be timed.
+const std::vector<std::string>& bench_ops();
+
+/// The algorithms that an operation has, best first; empty for those that know only one way.
+std::vector<Algorithm> algorithms_of(const std::string& op);
 
 /// A collective; all ranks get the same results.
 std::vector<BenchResult> measure(Group group, const BenchPlan& plan);

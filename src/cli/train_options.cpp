@@ -28,7 +28,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--workers", config.workers, "number of workers");
   option("--threads", config.threads, "threads per worker; 0 shares out the cores");
   option("--transport", config.transport, "how workers talk: shm (processes) or thread");
-  option("--algorithm", config.algorithm, "how an all-reduce is done: auto, star, ring, direct");
+  option("--algorithm", config.algorithm,
+         "how an all-reduce is done: auto, star, tree, ring, halving-doubling, direct");
   option("--dtype", config.dtype, "float32 or float64");
   option("--batch", config.batch, "global batch: images of all workers in one step");
   option("--epochs", config.epochs, "passes over the training images");

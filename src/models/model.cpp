@@ -29,9 +29,10 @@ std::shared_ptr<Classifier> make() {
 constexpr std::array kModels = {KnownModel{"lenet5", make<LeNet5Impl>}};
 
 constexpr std::array kTypes = {
-    std::pair{DataType::float32, torch::kFloat32}, std::pair{DataType::float64, torch::kFloat64},
-    std::pair{DataType::int32, torch::kInt32},     std::pair{DataType::int64, torch::kInt64},
-    std::pair{DataType::uint8, torch::kUInt8},
+    std::pair{DataType::float32, torch::kFloat32},   std::pair{DataType::float64, torch::kFloat64},
+    std::pair{DataType::int32, torch::kInt32},       std::pair{DataType::int64, torch::kInt64},
+    std::pair{DataType::uint8, torch::kUInt8},       std::pair{DataType::float16, torch::kFloat16},
+    std::pair{DataType::bfloat16, torch::kBFloat16},
 };
 
 torch::ScalarType torch_type(DataType type) {

@@ -23,9 +23,10 @@ struct StoredType {
 };
 
 constexpr std::array kTypes = {
-    StoredType{DataType::float32, "F32"}, StoredType{DataType::float64, "F64"},
-    StoredType{DataType::int32, "I32"},   StoredType{DataType::int64, "I64"},
-    StoredType{DataType::uint8, "U8"},
+    StoredType{DataType::float32, "F32"},   StoredType{DataType::float64, "F64"},
+    StoredType{DataType::int32, "I32"},     StoredType{DataType::int64, "I64"},
+    StoredType{DataType::uint8, "U8"},      StoredType{DataType::float16, "F16"},
+    StoredType{DataType::bfloat16, "BF16"},
 };
 
 const StoredType& entry_of(DataType type) {

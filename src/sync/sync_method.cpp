@@ -2,7 +2,6 @@
 
 #include <lockstep/error.h>
 
-#include "base/text.h"
 #include "sync/all_reduce.h"
 #include "sync/ddp.h"
 #include "sync/gather_scatter.h"
@@ -20,24 +19,27 @@ const std::vector<std::string>& method_names() {
 }
 
 Method parse_method(std::string_view sync, std::string_view algorithm) {
+  const Algorithm asked = parse_algorithm(algorithm);
+  // An algorithm's name is short for an all-reduce by it.
+  for (Algorithm shorthand : {Algorithm::ring, Algorithm::tree, Algorithm::halving_doubling}) {
+    const std::string name(name_of(shorthand));
+    if (sync == "all-reduce" && asked == shorthand) return {name, "all-reduce", shorthand};
+    if (sync != name) continue;
+    if (asked != Algorithm::automatic && asked != shorthand)
+      throw UsageError(fmt::format(
+          "--sync {} is short for --sync all-reduce --algorithm {}: --algorithm {} contradicts it",
+          sync, sync, algorithm));
+    return {name, "all-reduce", shorthand};
+  }
   const auto& names = method_names();
   if (std::find(names.begin(), names.end(), sync) == names.end())
-    throw UsageError(fmt::format("there is no sync method '{}': take {}", sync, enumerate(names)));
-  Method method{std::string(sync), std::string(sync), parse_algorithm(algorithm)};
-  const bool chosen = method.algorithm != Algorithm::automatic;
-  if (sync == "ring") {
-    if (chosen && method.algorithm != Algorithm::ring)
-      throw UsageError(
-          fmt::format("--sync ring is short for --sync all-reduce --algorithm ring: --algorithm {} "
-                      "contradicts it",
-                      algorithm));
-    return {"ring", "all-reduce", Algorithm::ring};
-  }
-  if (sync == "all-reduce" && method.algorithm == Algorithm::ring) method.method = "ring";
-  if (chosen && (sync == "gather-scatter" || sync == "p2p"))
+    throw UsageError(
+        fmt::format("there is no sync method '{}': take {}, or tree or halving-doubling", sync,
+                    fmt::join(names, ", ")));
+  if (asked != Algorithm::automatic && (sync == "gather-scatter" || sync == "p2p"))
     throw UsageError(
         fmt::format("--sync {} has no --algorithm: it goes through rank 0 by definition", sync));
-  return method;
+  return {std::string(sync), std::string(sync), asked};
 }
 
 std::unique_ptr<SyncMethod> make_sync_method(const Method& method, Group group,

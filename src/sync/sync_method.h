@@ -45,7 +45,8 @@ struct Method {
 /// Throws UsageError for an unknown name or a contradiction (`--sync ring --algorithm star`).
 Method parse_method(std::string_view sync, std::string_view algorithm);
 
-/// The names that `--sync` takes, in the order in which `compare` shows them.
+/// The methods that `compare` shows, in its order. `--sync` also takes tree and halving-doubling,
+/// short for an all-reduce by that algorithm.
 const std::vector<std::string>& method_names();
 
 /// The gradients must outlive the method.

@@ -108,11 +108,14 @@ TEST(Method, NamesAndAlgorithmsAreTwoAxes) {
   EXPECT_EQ(parse_method("ring", "ring").sync, "all-reduce");
   EXPECT_EQ(parse_method("all-reduce", "ring").method, "ring");
   EXPECT_EQ(parse_method("ddp", "star").algorithm, Algorithm::star);
+  EXPECT_EQ(parse_method("tree", "auto").algorithm, Algorithm::tree);
+  EXPECT_EQ(parse_method("halving-doubling", "auto").sync, "all-reduce");
 }
 
 TEST(Method, ContradictionsAndUnknownNamesAreRefused) {
   EXPECT_THROW(parse_method("ring", "star"), UsageError);
   EXPECT_THROW(parse_method("p2p", "ring"), UsageError);
+  EXPECT_THROW(parse_method("tree", "halving-doubling"), UsageError);
   EXPECT_THROW(parse_method("gossip", "auto"), UsageError);
   EXPECT_THROW(parse_method("ddp", "snake"), UsageError);
 }
