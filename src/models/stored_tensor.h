@@ -29,7 +29,7 @@ std::string_view stored_name(DataType type);
 /// The reverse of stored_name; empty for the types that Lockstep does not know.
 std::optional<DataType> stored_type(std::string_view name);
 
-/// The names of all types that can be stored, for messages: "F32, F64, I32, I64 and U8".
+/// The names of all types that can be stored, for messages: "F32, F64, I32, I64, U8, F16 and BF16".
 std::string stored_names();
 
 /// Bytes of a whole tensor; empty if a dimension is negative or the product does not fit 64 bits.

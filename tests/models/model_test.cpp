@@ -69,7 +69,7 @@ TEST(StateOf, NamesTheTensorThatCannotBeStored) {
     EXPECT_STREQ(
         error.what(),
         "tensor mask has type Bool, which cannot be stored: convert it to one of F32, F64, "
-        "I32, I64 and U8");
+        "I32, I64, U8, F16 and BF16");
   }
 }
 
