@@ -1,0 +1,143 @@
+#include "jobs.h"
+
+#include <lockstep/error.h>
+#include <lockstep/init.h>
+
+#include "launch/job.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+
+namespace lockstep::benchmarks {
+
+namespace {
+
+using Make = std::unique_ptr<Contender> (*)(const Setting&);
+
+class GroupRanks : public Ranks {
+ public:
+  explicit GroupRanks(Group group) : group_(std::move(group)) {}
+
+  int rank() const override { return group_.rank(); }
+  int size() const override { return group_.size(); }
+  void barrier() override { group_.barrier(); }
+  double max(double value) override {
+    group_.all_reduce(std::span<double>(&value, 1), ReduceOp::max);
+    return value;
+  }
+
+ private:
+  Group group_;
+};
+
+/// A Round that rank 0 of a forked job writes and this process reads.
+class SharedRound {
+ public:
+  SharedRound() {
+    void* memory =
+        ::mmap(nullptr, sizeof(Round), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw Error("no memory for a round's result");
+    round_ = new (memory) Round;
+  }
+  ~SharedRound() { ::munmap(round_, sizeof(Round)); }
+  SharedRound(const SharedRound&) = delete;
+  SharedRound& operator=(const SharedRound&) = delete;
+
+  Round& operator*() const { return *round_; }
+
+ private:
+  Round* round_;
+};
+
+/// An empty directory that goes away with this object.
+class ScratchDirectory {
+ public:
+  ScratchDirectory() : path_(std::filesystem::temp_directory_path() / "lockstep-peers-XXXXXX") {
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw Error(fmt::format("cannot make the directory {}", path_));
+  }
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Round run_rank(Make make, const JobPlan& plan, const std::string& directory) {
+  Group group = init();
+  GroupRanks ranks(group);
+  const auto contender = make({group, plan.bytes / sizeof(float), directory});
+  const Round round = measure_round(*contender, ranks, plan.seconds);
+  // Nobody closes a connection that a peer still needs.
+  ranks.barrier();
+  return round;
+}
+
+Round run_job(Make make, const JobPlan& plan) {
+  const SharedRound shared;
+  const ScratchDirectory directory;
+  const launch::JobResult job = launch::run_forked({.workers = plan.workers}, [&] {
+    try {
+      const Round mine = run_rank(make, plan, directory.path());
+      // All ranks have the same result, so it does not matter who is last.
+      *shared = mine;
+      return 0;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "all_reduce: {}\n", error.what());
+      return 1;
+    }
+  });
+  if (job.code() != 0) throw Error(job.first_failure ? job.first_failure->text() : "interrupted");
+  return *shared;
+}
+
+Round run_mpi(const JobPlan& plan, bool yield) {
+  // Shared memory is Open MPI's own choice on one host; naming it keeps it off the network. Its
+  // ranks are not bound to cores because nobody else's are.
+  const std::string command = fmt::format(
+      "{} --allow-run-as-root --oversubscribe --bind-to none"
+      " --mca btl self,vader --mca oob_tcp_if_include lo --mca mpi_yield_when_idle {} -n {} {} {} "
+      "{}",
+      LOCKSTEP_MPIRUN, yield ? 1 : 0, plan.workers, LOCKSTEP_MPI_PROGRAM, plan.bytes, plan.seconds);
+  std::FILE* output = ::popen(command.c_str(), "r");
+  if (output == nullptr) throw Error(fmt::format("cannot start '{}'", command));
+  Round round;
+  unsigned long long wrong = 0;
+  const int fields = std::fscanf(output, "%lf %llu", &round.seconds, &wrong);
+  if (::pclose(output) != 0 || fields != 2) throw Error(fmt::format("'{}' failed", command));
+  round.wrong = wrong;
+  return round;
+}
+
+Entry forked(const std::string& name, const std::string& family, Make make) {
+  return {name, family, [make](const JobPlan& plan) { return run_job(make, plan); }};
+}
+
+}  // namespace
+
+std::vector<Entry> all_entries() {
+  return {forked("lockstep shm", "lockstep", make_lockstep),
+          forked("gloo ring", "gloo", make_gloo_ring),
+          forked("gloo bcube", "gloo", make_gloo_bcube),
+          forked("gloo ring chunked", "gloo", make_gloo_ring_chunked),
+          forked("gloo halving doubling", "gloo", make_gloo_halving_doubling),
+          forked("c10d gloo", "c10d", make_c10d),
+          // Which is better depends on whether every rank has a core to itself.
+          {"open mpi polling", "mpi", [](const JobPlan& plan) { return run_mpi(plan, false); }},
+          {"open mpi yielding", "mpi", [](const JobPlan& plan) { return run_mpi(plan, true); }},
+          forked("memcpy", "memcpy", make_memcpy)};
+}
+
+}  // namespace lockstep::benchmarks

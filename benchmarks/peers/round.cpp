@@ -1,0 +1,60 @@
+#include "round.h"
+
+#include "base/deadline.h"
+
+#include <algorithm>
+
+namespace lockstep::benchmarks {
+
+namespace {
+
+constexpr int kFewest = 3;  // repetitions
+
+/// Small integers, whose sums are exact in any order.
+float value(int rank, std::size_t i) {
+  return static_cast<float>((i + static_cast<std::size_t>(rank)) % 8);
+}
+
+std::uint64_t count_wrong(Contender& contender, const Ranks& ranks) {
+  const std::span<float> values = contender.values();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(ranks.rank(), i);
+  contender.all_reduce();
+  if (!contender.reduces()) return 0;
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    float expected = 0;
+    for (int rank = 0; rank < ranks.size(); ++rank) expected += value(rank, i);
+    wrong += values[i] != expected;
+  }
+  return wrong;
+}
+
+/// The mean repetition, on the slowest rank.
+double time_repetitions(Contender& contender, Ranks& ranks, int repetitions) {
+  ranks.barrier();
+  const double start = now_seconds();
+  for (int i = 0; i < repetitions; ++i) contender.all_reduce();
+  return ranks.max((now_seconds() - start) / repetitions);
+}
+
+}  // namespace
+
+Round measure_round(Contender& contender, Ranks& ranks, double seconds) {
+  Round round;
+  round.wrong =
+      static_cast<std::uint64_t>(ranks.max(static_cast<double>(count_wrong(contender, ranks))));
+  // Zeros stay zeros however often they are added.
+  std::ranges::fill(contender.values(), 0.0f);
+  double best = time_repetitions(contender, ranks, kFewest);
+  // Doubling until it takes long enough by the best rate seen: were it the time that has passed,
+  // the batch that a stall of the machine hits would be the one that counts.
+  int repetitions = kFewest;
+  do {
+    round.seconds = time_repetitions(contender, ranks, repetitions);
+    best = std::min(best, round.seconds);
+    repetitions *= 2;
+  } while (repetitions * best < 2 * seconds);
+  return round;
+}
+
+}  // namespace lockstep::benchmarks
