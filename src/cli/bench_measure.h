@@ -30,7 +30,7 @@ struct BenchResult {
 /// The operations that can be timed.
 const std::vector<std::string>& bench_ops();
 
-/// The algorithms that an operation has, best first; empty for those that know only one way.
+/// The algorithms that an operation has, best first. A message knows one way: star.
 std::vector<Algorithm> algorithms_of(const std::string& op);
 
 /// A collective; all ranks get the same results.

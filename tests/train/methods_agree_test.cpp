@@ -51,12 +51,7 @@ class MethodsAgree : public ::testing::TestWithParam<std::tuple<int, std::string
 INSTANTIATE_TEST_SUITE_P(All, MethodsAgree,
                          ::testing::Combine(::testing::Values(2, 3, 4, 5),
                                             ::testing::ValuesIn(sync::method_names())),
-                         [](const auto& info) {
-                           std::string name = fmt::format("workers{}_{}", std::get<0>(info.param),
-                                                          std::get<1>(info.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](const auto& info) { return name_of_case(info.param); });
 
 TEST_P(MethodsAgree, TheWeightsAreThoseOfOneWorker) {
   const auto& [workers, sync] = GetParam();

@@ -78,12 +78,7 @@ class Parity : public ::testing::TestWithParam<std::tuple<int, std::string>> {
 INSTANTIATE_TEST_SUITE_P(All, Parity,
                          ::testing::Combine(::testing::Values(1, 4),
                                             ::testing::ValuesIn(sync::method_names())),
-                         [](const auto& info) {
-                           std::string name = fmt::format("workers{}_{}", std::get<0>(info.param),
-                                                          std::get<1>(info.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](const auto& info) { return name_of_case(info.param); });
 
 TEST_P(Parity, LossesInFloat32AreThoseOfPyTorch) {
   train_on_threads(config_);

@@ -4,6 +4,9 @@
 #include "base/text.h"
 #include "models/safetensors.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -46,6 +49,13 @@ Summary train_on_threads(const TrainConfig& config) {
     if (group.rank() == 0) summary = mine;
   });
   return summary;
+}
+
+std::string name_of_case(const std::tuple<int, std::string>& workers_and_sync) {
+  const auto& [workers, sync] = workers_and_sync;
+  std::string name = fmt::format("workers{}_{}", workers, sync);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run_dir,

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace lockstep::train {
@@ -17,6 +18,9 @@ TrainConfig small_job();
 
 /// Trains on threads and returns rank 0's summary. Throws what the first rank to fail threw.
 Summary train_on_threads(const TrainConfig& config);
+
+/// "workers4_gather_scatter": what GoogleTest calls a test of so many workers and a sync method.
+std::string name_of_case(const std::tuple<int, std::string>& workers_and_sync);
 
 /// The lines of the run folder's metrics.jsonl, those of one kind ("" for all).
 std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run_dir,
