@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,11 +40,31 @@ TEST_F(Files, AreWrittenWholeAndReadBack) {
 
 TEST_F(Files, ThatCannotBeWrittenKeepTheirOldContentAndLeaveNothing) {
   EXPECT_THROW(write_file(folder_ / "missing" / "a", "text"), FileError);
-  // /dev/full is a disk without room: it accepts no byte. Renaming over it is never reached.
-  EXPECT_THROW(write_file("/dev/full/a", "text"), FileError);
+  EXPECT_THROW(write_file("/dev/full/a", "text"), FileError) << "its parent is no folder";
   fs::create_directory(folder_ / "taken");
   EXPECT_THROW(write_file(folder_ / "taken", "text"), FileError);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Files, KeepTheirOldContentWhenTheDiskTakesNoMore) {
+  write_file(folder_ / "a", "old");
+  // The kernel refuses to let any file of this process grow beyond the limit, as a full disk would.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{4096, before.rlim_max};
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::string message;
+  try {
+    write_file(folder_ / "a", std::string(100'000, 'x'));
+  } catch (const FileError& error) {
+    message = error.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_NE(message.find("a: cannot write: File too large"), std::string::npos) << message;
+  EXPECT_EQ(read_file(folder_ / "a"), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "a temporary file was left";
 }
 
 TEST_F(Files, BeyondTheirLimitAreRefused) {
