@@ -1,30 +1,52 @@
-// StoreClient: a rank's connection to the rendezvous.
+// StoreClient: a process's way to the rendezvous.
 #pragma once
 
+#include "base/guarded_listener.h"
+#include "base/thread_annotations.h"
 #include "comm/store.h"
-#include "launch/frame.h"
-#include "launch/socket.h"
+#include "launch/store_request.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace lockstep::launch {
 
-/// One thread at a time.
+/// Any thread may call it. Each request under way has a connection of its own, so that a get that
+/// waits holds up nobody; connections are kept for later requests.
 class StoreClient : public comm::Store {
  public:
-  /// Throws TimeoutError if nobody answers at `address` before the deadline, which also bounds
-  /// every set.
-  StoreClient(const Address& address, const Deadline& deadline);
+  /// Throws TimeoutError if nobody answers at `address` before the deadline, and Error if the token
+  /// is wrong. Every set may take as long as the deadline gave this.
+  StoreClient(const Address& address, std::string token, const Deadline& deadline);
 
-  /// Throws UsageError if someone else has set the key.
   void set(const std::string& key, const std::string& value) override;
-  std::string get(const std::string& key, const Deadline& deadline) override;
+  std::string get(const std::string& key, const Deadline& deadline, int owner = -1) override;
+  std::optional<std::string> ending_of(int rank, std::chrono::milliseconds patience) override;
+
+  /// Tells the server how the process of a rank ended: for the launcher of another host. Throws
+  /// Error if the server cannot be told.
+  void note_ending(int rank, const std::string& how);
 
  private:
-  std::string ask(const StoreRequest& request, const Deadline& deadline);
+  struct Answer {
+    StoreStatus status;
+    std::string value;
+  };
+
+  Answer ask(const StoreRequest& request, const Deadline& deadline);
+  std::string exchange(ProvedConnection& connection, const StoreRequest& request,
+                       const Deadline& deadline) const;
+  ProvedConnection take_connection(const Deadline& deadline);
+  void keep_connection(ProvedConnection connection);
+  Deadline own_deadline() const { return Deadline::after(patience_); }
 
   const Address address_;
-  const Deadline deadline_;
-  UniqueFd socket_;
-  std::string received_;
+  const std::string token_;
+  const std::chrono::milliseconds patience_;  ///< for requests without a deadline of their own
+  Mutex mutex_;
+  std::vector<ProvedConnection> idle_ GUARDED_BY(mutex_);
 };
 
 }  // namespace lockstep::launch

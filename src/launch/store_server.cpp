@@ -1,118 +1,132 @@
 #include "launch/store_server.h"
 
-#include <lockstep/error.h>
-
 #include "base/check.h"
 
-#include <fmt/format.h>
-
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <vector>
 
 namespace lockstep::launch {
 
 namespace {
 
-Address require_loopback(const Address& address) {
-  if (!address.is_loopback())
-    throw UsageError(fmt::format(
-        "the rendezvous at {} would be open to strangers: only loopback (127.0.0.1) is served",
-        address.host));
-  return address;
+bool watch(const UniqueFd& events, int operation, int fd, bool for_writing) {
+  epoll_event event{};
+  event.events = for_writing ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.fd = fd;
+  return ::epoll_ctl(events.get(), operation, fd, &event) == 0;
 }
 
 }  // namespace
 
-StoreServer::StoreServer(const Address& address)
-    : asked_(require_loopback(address)),
-      listener_(listen_on(address)),
-      stop_(::eventfd(0, EFD_CLOEXEC)) {
-  LOCKSTEP_CHECK(stop_, "eventfd failed");
+StoreServer::StoreServer(const Address& address, std::string token)
+    : listener_(address, std::move(token), kStorePurpose),
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  LOCKSTEP_CHECK(events_ && bell_, "the kernel gives no event queue");
+  LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, bell_.get(), false) &&
+                     watch(events_, EPOLL_CTL_ADD, listener_.fd(), false),
+                 "the listener cannot be watched");
 }
 
 StoreServer::~StoreServer() {
   if (!thread_.joinable()) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] ssize_t put = ::write(stop_.get(), &one, sizeof one);
+  {
+    Lock lock(mutex_);
+    stop_ = true;
+  }
+  wake();
   thread_.join();
-}
-
-Address StoreServer::address() const {
-  return {asked_.host, port_of(listener_)};
 }
 
 void StoreServer::start() {
   thread_ = std::thread([this] { serve(); });
 }
 
+void StoreServer::note_ending(int rank, const std::string& how) {
+  {
+    Lock lock(mutex_);
+    notes_.emplace_back(rank, how);
+  }
+  wake();
+}
+
+void StoreServer::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t put = ::write(bell_.get(), &one, sizeof one);
+}
+
 void StoreServer::serve() {
-  for (;;) {
-    std::vector<pollfd> watched{{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-    for (const Connection& connection : connections_)
-      watched.push_back({connection.socket.get(), POLLIN, 0});
-    if (::poll(watched.data(), watched.size(), -1) < 0) continue;
-    if (watched[0].revents != 0) return;
-    std::size_t index = 2;
-    for (auto it = connections_.begin(); it != connections_.end(); ++index) {
-      const bool keep = watched[index].revents == 0 || receive(*it);
-      it = keep ? std::next(it) : connections_.erase(it);
+  constexpr int kMaxEvents = 256;
+  epoll_event happened[kMaxEvents];
+  while (take_notes()) {
+    const int count = ::epoll_wait(events_.get(), happened, kMaxEvents,
+                                   static_cast<int>(GuardedListener::kTick.count()));
+    for (int i = 0; i < count; ++i) {
+      const auto found = connections_.find(happened[i].data.fd);
+      if (found != connections_.end()) receive(found->second);
     }
-    if (watched[1].revents != 0) accept_one();
+    for (auto& [fd, connection] : connections_) flush(connection);
+    std::erase_if(connections_, [](const auto& each) { return each.second.closed; });
+    // Last, so that a new connection does not get the events of an old one with its number.
+    for (ProvedConnection& proved : listener_.service()) admit(std::move(proved));
   }
 }
 
-void StoreServer::accept_one() {
-  UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket) connections_.push_back({std::move(socket), {}, {}});
-  // Out of descriptors: the listener stays readable, and polling it again at once would spin.
-  else if (errno == EMFILE || errno == ENFILE)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-}
-
-/// Returns whether to keep the connection.
-bool StoreServer::receive(Connection& connection) {
-  char block[4096];
-  const ssize_t got = ::recv(connection.socket.get(), block, sizeof block, 0);
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-  if (got <= 0) return false;
-  connection.received.append(block, static_cast<std::size_t>(got));
-  try {
-    while (auto payload = take_frame(connection.received))
-      handle(connection, StoreRequest::decode(*payload));
-  } catch (const Error&) {
-    return false;
+/// Takes over what other threads noted; false if it is time to stop.
+bool StoreServer::take_notes() {
+  std::uint64_t rung = 0;
+  [[maybe_unused]] const ssize_t got = ::read(bell_.get(), &rung, sizeof rung);
+  std::vector<std::pair<int, std::string>> notes;
+  {
+    Lock lock(mutex_);
+    if (stop_) return false;
+    notes.swap(notes_);
   }
+  for (auto& [rank, how] : notes) table_.note_ending(rank, std::move(how));
+  for (auto& [fd, connection] : connections_)
+    if (!notes.empty()) flush(connection);
   return true;
 }
 
-void StoreServer::handle(Connection& connection, const StoreRequest& request) {
-  const auto known = values_.find(request.key);
-  if (request.kind == StoreRequest::Kind::get) {
-    if (known != values_.end()) return answer(connection, StoreStatus::ok, known->second);
-    connection.waiting_for = request.key;
-    return;
-  }
-  if (known != values_.end()) return answer(connection, StoreStatus::already_set, known->second);
-  values_[request.key] = request.value;
-  answer(connection, StoreStatus::ok, "");
-  for (Connection& other : connections_) {
-    if (other.waiting_for != request.key) continue;
-    other.waiting_for.reset();
-    answer(other, StoreStatus::ok, request.value);
-  }
+void StoreServer::admit(ProvedConnection proved) {
+  const int fd = proved.socket.get();
+  if (connections_.size() >= kMaxConnections || !watch(events_, EPOLL_CTL_ADD, fd, false)) return;
+  detect_dead_hosts(proved.socket);
+  Connection& connection =
+      connections_.try_emplace(fd, std::move(proved.socket), table_).first->second;
+  connection.session.feed(proved.received);
+  flush(connection);
 }
 
-void StoreServer::answer(Connection& connection, StoreStatus status, const std::string& value) {
-  const std::string frame = make_frame(static_cast<char>(status) + value);
-  // An answer always fits the socket's empty buffer; a peer that stopped reading loses it and is on
-  // its own.
-  ::send(connection.socket.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+void StoreServer::receive(Connection& connection) {
+  char block[16 * 1024];
+  const ssize_t got = ::recv(connection.socket.get(), block, sizeof block, 0);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0)
+    connection.closed = true;
+  else
+    connection.session.feed({block, static_cast<std::size_t>(got)});
+}
+
+/// Sends what the socket takes; the rest waits until there is room again.
+void StoreServer::flush(Connection& connection) {
+  std::string& outgoing = connection.session.outgoing();
+  if (connection.session.broken()) connection.closed = true;
+  if (connection.closed) return;
+  if (!outgoing.empty()) {
+    const ssize_t sent = ::send(connection.socket.get(), outgoing.data(), outgoing.size(),
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) outgoing.erase(0, static_cast<std::size_t>(sent));
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) connection.closed = true;
+  }
+  const bool rest = !outgoing.empty();
+  if (rest != connection.wants_to_write)
+    watch(events_, EPOLL_CTL_MOD, connection.socket.get(), rest);
+  connection.wants_to_write = rest;
 }
 
 }  // namespace lockstep::launch

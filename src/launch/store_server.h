@@ -1,51 +1,67 @@
-// StoreServer: the rendezvous. It lives in the launcher, so that any rank may die, and serves only
-// loopback. One connection a rank; a connection that talks nonsense is dropped without disturbing
-// the others.
+// StoreServer: the rendezvous. It lives in the launcher, so that any rank may die. It serves only
+// who proves the run's token; a connection that talks nonsense, or does not read its answers, is
+// dropped without disturbing the others.
 #pragma once
 
-#include "base/unique_fd.h"
-#include "launch/frame.h"
-#include "launch/socket.h"
+#include "base/guarded_listener.h"
+#include "base/thread_annotations.h"
+#include "launch/store_session.h"
 
-#include <list>
 #include <map>
-#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace lockstep::launch {
 
+/// Connections prove themselves with this purpose (base/handshake.h).
+constexpr const char* kStorePurpose = "rendezvous";
+
 class StoreServer {
  public:
+  static constexpr std::size_t kMaxConnections = 1 << 16;
+
   /// Listens at once, so that address() can be told to workers; answers from start() on. In between
-  /// the process may fork. Throws UsageError for an address that is not loopback.
-  explicit StoreServer(const Address& address = {"127.0.0.1", 0});
+  /// the process may fork. Throws UsageError for an address beyond loopback without a token.
+  explicit StoreServer(const Address& address = {"127.0.0.1", 0}, std::string token = "");
   ~StoreServer();
 
-  Address address() const;
+  Address address() const { return listener_.address(); }
   void start();
+
+  /// Tells all who wait for this rank of the run how its process ended: "was ended by signal 9
+  /// (Killed)". Any thread may call it.
+  void note_ending(int rank, const std::string& how);
 
  private:
   struct Connection {
+    Connection(UniqueFd socket, StoreTable& table) : socket(std::move(socket)), session(table) {}
     UniqueFd socket;
-    std::string received;
-    std::optional<std::string> waiting_for;  ///< the key of a get that cannot be answered yet
+    StoreSession session;
+    bool closed = false;
+    bool wants_to_write = false;  ///< as the event queue knows it
   };
 
   void serve();
-  void accept_one();
-  bool receive(Connection& connection);
-  void handle(Connection& connection, const StoreRequest& request);
-  void answer(Connection& connection, StoreStatus status, const std::string& value);
+  bool take_notes();
+  void admit(ProvedConnection proved);
+  void receive(Connection& connection);
+  void flush(Connection& connection);
+  void wake();
 
-  const Address asked_;
-  UniqueFd listener_;
-  UniqueFd stop_;
+  GuardedListener listener_;
+  UniqueFd events_;  ///< an epoll descriptor over the listener, the bell and all connections
+  UniqueFd bell_;    ///< rung when there are notes, or it is time to stop
   std::thread thread_;
 
+  Mutex mutex_;
+  std::vector<std::pair<int, std::string>> notes_ GUARDED_BY(mutex_);
+  bool stop_ GUARDED_BY(mutex_) = false;
+
   // Touched only by the serving thread.
-  std::list<Connection> connections_;
-  std::map<std::string, std::string> values_;
+  StoreTable table_;
+  std::map<int, Connection> connections_;  ///< by descriptor
 };
 
 }  // namespace lockstep::launch

@@ -3,18 +3,23 @@
 #include "base/random.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
+#include "support/errors.h"
 
 #include <gtest/gtest.h>
 
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <optional>
 #include <thread>
+#include <vector>
 
 namespace lockstep::launch {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::expect_error;
 
 Deadline soon() {
   return Deadline::after(milliseconds(5000));
@@ -23,9 +28,9 @@ Deadline soon() {
 TEST(Store, GetWaitsForSet) {
   StoreServer server;
   server.start();
-  StoreClient reader(server.address(), soon());
+  StoreClient reader(server.address(), "", soon());
   std::jthread writer([&] {
-    StoreClient client(server.address(), soon());
+    StoreClient client(server.address(), "", soon());
     std::this_thread::sleep_for(milliseconds(50));
     client.set("key", "value");
   });
@@ -36,7 +41,7 @@ TEST(Store, GetWaitsForSet) {
 TEST(Store, ValuesMayBeAnyBytes) {
   StoreServer server;
   server.start();
-  StoreClient client(server.address(), soon());
+  StoreClient client(server.address(), "", soon());
   const std::string bytes("a\0b\xff", 4);
   client.set("", bytes);
   client.set("long", std::string(20'000, 'x'));
@@ -47,7 +52,7 @@ TEST(Store, ValuesMayBeAnyBytes) {
 TEST(Store, ASecondClaimIsRefused) {
   StoreServer server;
   server.start();
-  StoreClient client(server.address(), soon());
+  StoreClient client(server.address(), "", soon());
   client.set("rank 3", "pid 7");
   try {
     client.set("rank 3", "pid 8");
@@ -61,14 +66,14 @@ TEST(Store, ASecondClaimIsRefused) {
 TEST(Store, AKeyThatNeverComesIsATimeout) {
   StoreServer server;
   server.start();
-  StoreClient client(server.address(), soon());
+  StoreClient client(server.address(), "", soon());
   EXPECT_THROW(client.get("never", Deadline::after(milliseconds(100))), TimeoutError);
 }
 
 TEST(Store, ASignalDoesNotStretchTheDeadline) {
   StoreServer server;
   server.start();
-  StoreClient client(server.address(), soon());
+  StoreClient client(server.address(), "", soon());
   struct sigaction action {};
   action.sa_handler = [](int) {};
   struct sigaction before {};
@@ -90,7 +95,7 @@ TEST(Store, NobodyListeningIsATimeoutThatNamesTheAddress) {
     address = server.address();
   }
   try {
-    StoreClient client(address, Deadline::after(milliseconds(100)));
+    StoreClient client(address, "", Deadline::after(milliseconds(100)));
     FAIL();
   } catch (const TimeoutError& error) {
     EXPECT_NE(std::string(error.what()).find(address.text()), std::string::npos);
@@ -104,12 +109,110 @@ TEST(Store, APortInUseIsAnErrorThatNamesIt) {
 
 TEST(Store, StrangersAreNotServed) {
   EXPECT_THROW(StoreServer server({"0.0.0.0", 0}), UsageError);
+  StoreServer server({"127.0.0.1", 0}, "secret");
+  server.start();
+  StoreClient good(server.address(), "secret", soon());
+  expect_error<Error>([&] { StoreClient(server.address(), "", soon()); }, {"LOCKSTEP_TOKEN"});
+  good.set("key", "value");
+  EXPECT_EQ(good.get("key", soon()), "value");
+}
+
+TEST(Store, AGetThatWaitsHoldsUpNoOtherThread) {
+  StoreServer server;
+  server.start();
+  StoreClient client(server.address(), "", soon());
+  std::vector<std::jthread> waiting;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 8; ++i)
+    waiting.emplace_back([&] { right += client.get("late", soon()) == "value" ? 1 : 0; });
+  for (int i = 0; i < 50; ++i) {
+    client.set(std::to_string(i), "other");
+    EXPECT_EQ(client.get(std::to_string(i), soon()), "other");
+  }
+  client.set("late", "value");
+  waiting.clear();
+  EXPECT_EQ(right, 8);
+}
+
+TEST(Store, AnAnswerThatComesTooLateIsNotTakenForAnother) {
+  StoreServer server;
+  server.start();
+  StoreClient client(server.address(), "", soon());
+  EXPECT_THROW(client.get("first", Deadline::after(milliseconds(50))), TimeoutError);
+  client.set("first", "1");
+  client.set("second", "2");
+  EXPECT_EQ(client.get("second", soon()), "2");
+}
+
+TEST(Store, WhoWaitsForARankThatEndedIsTold) {
+  StoreServer server;
+  server.start();
+  StoreClient client(server.address(), "", soon());
+  client.set("early", "value");
+  std::jthread launcher([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    server.note_ending(2, "was ended by signal 9 (Killed)");
+    server.note_ending(2, "was seen later");
+  });
+  const std::string message =
+      "rank 2 was ended by signal 9 (Killed) before it joined the run ('key' never came)";
+  for (int i = 0; i < 2; ++i) {
+    try {
+      client.get("key", soon(), 2);
+      FAIL();
+    } catch (const PeerLostError& error) {
+      EXPECT_EQ(error.rank(), 2);
+      EXPECT_EQ(error.what(), message);
+    }
+  }
+  EXPECT_EQ(client.get("early", soon(), 2), "value");
+  EXPECT_THROW(client.get("key", Deadline::after(milliseconds(50)), 1), TimeoutError);
+}
+
+TEST(Store, TellsHowARankEnded) {
+  StoreServer server;
+  server.note_ending(1, "exited with code 3");
+  server.start();
+  StoreClient client(server.address(), "", soon());
+  EXPECT_EQ(client.ending_of(1, milliseconds(5000)), "exited with code 3");
+  EXPECT_EQ(client.ending_of(0, milliseconds(0)), std::nullopt);
+  std::jthread other_host([&] {
+    StoreClient launcher(server.address(), "", soon());
+    std::this_thread::sleep_for(milliseconds(50));
+    launcher.note_ending(0, "exited with code 4");
+  });
+  EXPECT_EQ(client.ending_of(0, milliseconds(5000)), "exited with code 4");
+}
+
+TEST(Store, WithoutAServerTheEndOfARankIsJustNotKnown) {
+  std::optional<StoreServer> server(std::in_place);
+  server->start();
+  StoreClient client(server->address(), "", soon());
+  server.reset();
+  EXPECT_EQ(client.ending_of(0, milliseconds(100)), std::nullopt);
+  EXPECT_THROW(client.get("key", Deadline::after(milliseconds(100))), Error);
+}
+
+TEST(Store, AClientThatNeverReadsIsDroppedAndHoldsUpNobody) {
+  StoreServer server;
+  server.start();
+  StoreClient good(server.address(), "", soon());
+  good.set("big", std::string(kMaxValue, 'x'));
+  ProvedConnection deaf = connect_proved(server.address(), "", kStorePurpose, soon());
+  set_blocking(deaf.socket, true);
+  const std::string question =
+      make_frame(StoreRequest{StoreRequest::Kind::get, "big", "", -1}.encode());
+  ssize_t sent = 1;
+  for (int i = 0; i < 100'000 && sent > 0; ++i)
+    sent = ::send(deaf.socket.get(), question.data(), question.size(), MSG_NOSIGNAL);
+  EXPECT_LE(sent, 0);
+  EXPECT_EQ(good.get("big", soon()).size(), kMaxValue);
 }
 
 TEST(Store, GarbageDropsTheConnectionAndDisturbsNobody) {
   StoreServer server;
   server.start();
-  StoreClient good(server.address(), soon());
+  StoreClient good(server.address(), "", soon());
   Random random(1);
   for (int stranger = 0; stranger < 200; ++stranger) {
     UniqueFd socket = connect_to(server.address(), soon());
@@ -119,6 +222,53 @@ TEST(Store, GarbageDropsTheConnectionAndDisturbsNobody) {
   }
   good.set("key", "value");
   EXPECT_EQ(good.get("key", soon()), "value");
+}
+
+/// The answers that a session has ready.
+std::string answers(StoreSession& session) {
+  std::string text;
+  while (auto payload = take_frame(session.outgoing()))
+    text += std::to_string((*payload)[0]) + payload->substr(1) + ";";
+  return text;
+}
+
+std::string question(const StoreRequest& request) {
+  return make_frame(request.encode());
+}
+
+TEST(StoreSession, AnswersInOrderHoweverTheBytesAreCut) {
+  StoreTable table;
+  StoreSession session(table);
+  const std::string bytes = question({StoreRequest::Kind::set, "key", "value", -1}) +
+                            question({StoreRequest::Kind::get, "key", "", -1}) +
+                            question({StoreRequest::Kind::set, "key", "other", -1});
+  for (char byte : bytes) session.feed({&byte, 1});
+  EXPECT_FALSE(session.broken());
+  EXPECT_EQ(answers(session), "1;1value;2value;");
+}
+
+TEST(StoreSession, AsksOneThingAtATime) {
+  StoreTable table;
+  StoreSession session(table);
+  session.feed(question({StoreRequest::Kind::get, "key", "", -1}));
+  EXPECT_FALSE(session.broken());
+  session.feed(question({StoreRequest::Kind::get, "key", "", -1}));
+  EXPECT_TRUE(session.broken());
+}
+
+TEST(StoreSession, TheStoreIsFullAtSomePoint) {
+  StoreTable table;
+  StoreSession session(table);
+  const std::string value(kMaxValue, 'x');
+  std::string answer = "1;";
+  std::size_t kept = 0;
+  for (int i = 0; i < 10'000 && answer == "1;"; ++i) {
+    session.feed(question({StoreRequest::Kind::set, std::to_string(i), value, -1}));
+    answer = answers(session);
+    if (answer == "1;") kept += value.size();
+  }
+  EXPECT_EQ(answer, "4;");
+  EXPECT_LE(kept, StoreTable::kMaxBytes);
 }
 
 TEST(Frame, SurvivesAnyCut) {
@@ -139,13 +289,20 @@ TEST(Frame, TooLongIsAnErrorNotAnAllocation) {
 }
 
 TEST(Frame, RequestsAreDecodedOrRefused) {
-  const StoreRequest request{StoreRequest::Kind::set, "key", "value"};
+  const StoreRequest request{StoreRequest::Kind::set, "key", "value", 7};
   const StoreRequest same = StoreRequest::decode(request.encode());
   EXPECT_EQ(same.key, "key");
   EXPECT_EQ(same.value, "value");
+  EXPECT_EQ(same.rank, 7);
   EXPECT_THROW(StoreRequest::decode(""), Error);
-  EXPECT_THROW(StoreRequest::decode(std::string("\x03\x00\x00", 3)), Error);
-  EXPECT_THROW(StoreRequest::decode(std::string("\x01\x05\x00key", 6)), Error);
+  const std::string wrong_kind("\x05\x00\x00\x00\x00\x00\x00", 7);
+  EXPECT_THROW(StoreRequest::decode(wrong_kind), Error);
+  const std::string key_too_short("\x01\xff\xff\xff\xff\x05\x00key", 10);
+  EXPECT_THROW(StoreRequest::decode(key_too_short), Error);
+  const std::string nobodys_ending("\x03\xff\xff\xff\xff\x00\x00", 7);
+  EXPECT_THROW(StoreRequest::decode(nobodys_ending), Error);
+  const StoreRequest key_too_long{StoreRequest::Kind::get, std::string(kMaxKey + 1, 'k'), "", -1};
+  EXPECT_THROW(StoreRequest::decode(key_too_long.encode()), Error);
 }
 
 }  // namespace

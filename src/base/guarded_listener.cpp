@@ -1,0 +1,212 @@
+#include "base/guarded_listener.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace lockstep {
+
+namespace {
+
+const Address& require_token(const Address& address, const std::string& token,
+                             const std::string& purpose) {
+  if (token.empty() && !address.is_loopback())
+    throw UsageError(
+        fmt::format("the {} at {} would be open to strangers: without a token only loopback "
+                    "(127.0.0.1) is served. Set LOCKSTEP_TOKEN or --token-file to one secret on "
+                    "every host",
+                    purpose, address.host));
+  return address;
+}
+
+/// Sends a handshake's few bytes. The buffer of so new a connection has room for them; a connection
+/// where it has not is none of ours.
+bool send_all(const UniqueFd& socket, const std::string& bytes) {
+  return bytes.empty() || ::send(socket.get(), bytes.data(), bytes.size(),
+                                 MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
+}
+
+enum class Received { some, nothing_yet, end };
+
+Received receive_some(const UniqueFd& socket, std::string& received) {
+  char block[4096];
+  const ssize_t got = ::recv(socket.get(), block, sizeof block, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Received::nothing_yet;
+  if (got <= 0) return Received::end;
+  received.append(block, static_cast<std::size_t>(got));
+  return Received::some;
+}
+
+bool watch(const UniqueFd& events, const UniqueFd& socket) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  return ::epoll_ctl(events.get(), EPOLL_CTL_ADD, socket.get(), &event) == 0;
+}
+
+}  // namespace
+
+GuardedListener::GuardedListener(const Address& address, std::string token, std::string purpose)
+    : asked_(require_token(address, token, purpose)),
+      token_(std::move(token)),
+      purpose_(std::move(purpose)),
+      listener_(listen_on(address)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!events_ || !watch(events_, listener_))
+    throw Error(fmt::format("cannot watch connections: {}", last_system_error()));
+}
+
+Address GuardedListener::address() const {
+  return {asked_.host, port_of(listener_)};
+}
+
+std::vector<ProvedConnection> GuardedListener::service() {
+  std::vector<ProvedConnection> proved;
+  // Those that are under way first: what is accepted below may take the place of the oldest.
+  pending_.remove_if([&](Pending& pending) { return !advance(pending, proved); });
+  accept_new();
+  return proved;
+}
+
+void GuardedListener::accept_new() {
+  for (std::size_t count = 0; count < kMaxPending / 2; ++count) {
+    UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket) {
+      add(std::move(socket));
+    } else if (errno == EMFILE || errno == ENFILE) {
+      // Out of descriptors: the listener stays readable, and its owner would come back at once.
+      if (!pending_.empty()) pending_.pop_front();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return;
+    } else if (errno == EAGAIN) {
+      return;
+    }
+  }
+}
+
+void GuardedListener::add(UniqueFd socket) {
+  send_at_once(socket);
+  Pending pending{std::move(socket),
+                  Handshake(Handshake::Side::server, token_, purpose_),
+                  {},
+                  Deadline::after(kPatience)};
+  if (!send_all(pending.socket, pending.handshake.to_send()) || !watch(events_, pending.socket))
+    return;
+  if (pending_.size() >= kMaxPending) pending_.pop_front();
+  pending_.push_back(std::move(pending));
+}
+
+bool GuardedListener::advance(Pending& pending, std::vector<ProvedConnection>& proved) {
+  const Received got = receive_some(pending.socket, pending.received);
+  if (got == Received::nothing_yet) return !pending.deadline.passed();
+  if (got == Received::end) return false;
+  pending.handshake.feed(pending.received);
+  if (!send_all(pending.socket, pending.handshake.to_send())) return false;
+  if (pending.handshake.state() == Handshake::State::going) return !pending.deadline.passed();
+  if (pending.handshake.state() == Handshake::State::proved) {
+    ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, pending.socket.get(), nullptr);
+    proved.push_back({std::move(pending.socket), std::move(pending.received)});
+  }
+  return false;
+}
+
+namespace {
+
+/// Waits until there is something to read; false at the deadline.
+bool wait_readable(const UniqueFd& socket, const Deadline& deadline) {
+  pollfd readable{socket.get(), POLLIN, 0};
+  constexpr std::int64_t kHour = 3'600'000;
+  const auto left = static_cast<int>(std::min<std::int64_t>(deadline.left().count(), kHour));
+  return ::poll(&readable, 1, left) > 0 || !deadline.passed();
+}
+
+/// What was found instead of a peer, for the message.
+struct Met {
+  std::string what;
+  bool listener = false;  ///< someone who did more than keep silent
+};
+
+/// Brings the handshake to its end. If it comes to none, `met` says what was there instead.
+Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const Deadline& deadline,
+                       Met& met) {
+  bool silent = true;
+  while (handshake.state() == Handshake::State::going) {
+    if (!wait_readable(connection.socket, deadline)) {
+      // The last of many tries is cut short: what the others met says more.
+      if (!met.listener)
+        met.what = silent ? "it accepts connections but says nothing"
+                          : "it stopped in the middle of a word";
+      break;
+    }
+    const Received got = receive_some(connection.socket, connection.received);
+    if (got == Received::nothing_yet) continue;
+    silent = false;
+    if (got == Received::some) handshake.feed(connection.received);
+    if (got == Received::end || !send_all(connection.socket, handshake.to_send())) {
+      met = {"it closed the connection before either end could prove the token", true};
+      break;
+    }
+  }
+  if (handshake.state() == Handshake::State::nonsense)
+    met = {"what listens there speaks another protocol: is the port another program's?", true};
+  return handshake.state();
+}
+
+/// One try; nothing if it is worth another.
+std::optional<ProvedConnection> try_to_prove(const Address& address, const std::string& token,
+                                             const std::string& purpose, const Deadline& deadline,
+                                             Met& met) {
+  std::string why;
+  ProvedConnection connection{try_to_connect(address, deadline, why), {}};
+  if (!connection.socket) {
+    met = {why, false};
+    return std::nullopt;
+  }
+  set_blocking(connection.socket, false);
+  Handshake handshake(Handshake::Side::client, token, purpose);
+  switch (prove(connection, handshake, deadline, met)) {
+    case Handshake::State::proved:
+      return connection;
+    case Handshake::State::refused:
+      throw Error(
+          fmt::format("{} refused this process's token: set LOCKSTEP_TOKEN or --token-file to the "
+                      "run's token on every host",
+                      address.text()));
+    case Handshake::State::stranger:
+      throw Error(
+          fmt::format("{} does not know this run's token: is it another run's?", address.text()));
+    case Handshake::State::going:
+    case Handshake::State::nonsense:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ProvedConnection connect_proved(const Address& address, const std::string& token,
+                                const std::string& purpose, const Deadline& deadline) {
+  Met met;
+  do {
+    if (auto connection = try_to_prove(address, token, purpose, deadline, met))
+      return std::move(*connection);
+    std::this_thread::sleep_for(std::min(deadline.left(), kRetryAfter));
+  } while (!deadline.passed());
+  throw TimeoutError(
+      fmt::format("no {} at {} within {:.1f} s: {}. Is the launcher, or rank 0, "
+                  "running there, and can this host reach it?",
+                  purpose, address.text(), deadline.seconds(), met.what));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,42 @@
+// What ranks ask of the store, and its answers, as they travel in frames (base/frame.h).
+#pragma once
+
+#include "base/frame.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lockstep::launch {
+
+constexpr std::size_t kMaxKey = 1024;
+constexpr std::size_t kMaxValue = 60 * 1024;
+constexpr int kMaxRank = (1 << 16) - 1;
+
+/// What a rank, or another host's launcher, asks of the store.
+struct StoreRequest {
+  enum class Kind : std::uint8_t {
+    set = 1,     ///< answered at once
+    get = 2,     ///< waits for the key, or for the end of the rank that owns it
+    ending = 3,  ///< waits for the end of the rank
+    report = 4,  ///< the rank ended as the value says; answered at once
+  };
+  Kind kind = Kind::get;
+  std::string key;    ///< of set and get
+  std::string value;  ///< of set and report
+  int rank = -1;      ///< get: the key's owner, or −1; ending and report: the rank that is meant
+
+  std::string encode() const;
+  /// Throws Error if the bytes are not a request.
+  static StoreRequest decode(std::string_view payload);
+};
+
+/// The first byte of every answer.
+enum class StoreStatus : std::uint8_t {
+  ok = 1,           ///< get's value, or how a rank ended, follows
+  already_set = 2,  ///< what the key is set to follows
+  owner_ended = 3,  ///< the key is not set, and how its owner ended follows
+  full = 4,         ///< the store keeps no more
+};
+
+}  // namespace lockstep::launch

@@ -1,0 +1,101 @@
+#include "launch/store_session.h"
+
+#include <lockstep/error.h>
+
+namespace lockstep::launch {
+
+namespace {
+
+std::string make_answer(StoreStatus status, std::string_view value) {
+  return std::string(1, static_cast<char>(status)).append(value);
+}
+
+}  // namespace
+
+void StoreTable::note_ending(int rank, std::string how) {
+  if (how.size() > kMaxHow) how.resize(kMaxHow);
+  if (endings_.emplace(rank, std::move(how)).second) answer_waiting();
+}
+
+void StoreTable::set(StoreSession& by, const StoreRequest& request) {
+  const auto known = values_.find(request.key);
+  if (known != values_.end()) return by.answer(StoreStatus::already_set, known->second);
+  const std::size_t bytes = request.key.size() + request.value.size();
+  if (values_.size() >= kMaxKeys || bytes > kMaxBytes - bytes_)
+    return by.answer(StoreStatus::full, "");
+  values_.emplace(request.key, request.value);
+  bytes_ += bytes;
+  by.answer(StoreStatus::ok, "");
+  answer_waiting();
+}
+
+std::optional<std::string> StoreTable::answer_to(const StoreRequest& request) const {
+  const auto ending = endings_.find(request.rank);
+  const bool ended = ending != endings_.end();
+  if (request.kind == StoreRequest::Kind::ending)
+    return ended ? std::optional(make_answer(StoreStatus::ok, ending->second)) : std::nullopt;
+  const auto known = values_.find(request.key);
+  if (known != values_.end()) return make_answer(StoreStatus::ok, known->second);
+  if (ended) return make_answer(StoreStatus::owner_ended, ending->second);
+  return std::nullopt;
+}
+
+void StoreTable::answer_waiting() {
+  for (StoreSession* session : sessions_) {
+    if (!session->waiting_) continue;
+    const auto answer = answer_to(*session->waiting_);
+    if (!answer) continue;
+    session->waiting_.reset();
+    session->send(*answer);
+  }
+}
+
+StoreSession::StoreSession(StoreTable& table)
+    : table_(table), place_(table.sessions_.insert(table.sessions_.end(), this)) {}
+
+StoreSession::~StoreSession() {
+  table_.sessions_.erase(place_);
+}
+
+void StoreSession::feed(std::string_view bytes) {
+  if (broken_) return;
+  received_.append(bytes);
+  try {
+    while (!broken_) {
+      const auto payload = take_frame(received_);
+      if (!payload) return;
+      handle(StoreRequest::decode(*payload));
+    }
+  } catch (const Error&) {
+    broken_ = true;
+  }
+}
+
+void StoreSession::handle(const StoreRequest& request) {
+  if (waiting_) {
+    broken_ = true;
+    return;
+  }
+  switch (request.kind) {
+    case StoreRequest::Kind::set:
+      return table_.set(*this, request);
+    case StoreRequest::Kind::report:
+      table_.note_ending(request.rank, request.value);
+      return answer(StoreStatus::ok, "");
+    case StoreRequest::Kind::get:
+    case StoreRequest::Kind::ending:
+      if (const auto known = table_.answer_to(request)) return send(*known);
+      waiting_ = request;
+  }
+}
+
+void StoreSession::answer(StoreStatus status, std::string_view value) {
+  send(make_answer(status, value));
+}
+
+void StoreSession::send(std::string_view answer) {
+  outgoing_ += make_frame(answer);
+  if (outgoing_.size() > kMaxOutgoing) broken_ = true;
+}
+
+}  // namespace lockstep::launch

@@ -1,0 +1,119 @@
+// The server's side of several connections to the rendezvous at once: strangers before the
+// handshake, and who has proved the token after it. The input says who sends what.
+#include "base/handshake.h"
+#include "fuzz.h"
+#include "launch/store_session.h"
+
+#include <array>
+#include <optional>
+
+namespace lockstep::fuzz {
+
+using launch::StoreRequest;
+using launch::StoreSession;
+using launch::StoreStatus;
+using launch::StoreTable;
+
+namespace {
+
+constexpr std::uint8_t kHangUp =
+    0x10;  ///< in a step's first byte, whose low bits name the connection
+constexpr std::uint8_t kNote = 0x20;
+constexpr std::size_t kConnections = 4;
+
+/// What a server keeps for one connection.
+class Connection {
+ public:
+  Connection(StoreTable& table, bool proves) : table_(table) {
+    if (proves) prove();
+  }
+
+  void feed(std::string_view bytes) {
+    if (!session_) return feed_stranger(bytes);
+    session_->feed(bytes);
+    take_answers();
+  }
+
+  void take_answers() {
+    if (!session_) return;
+    require(session_->outgoing().size() <= StoreSession::kMaxOutgoing + kMaxFrame + 4,
+            "what waits to be sent is bounded");
+    while (auto answer = take_frame(session_->outgoing()))
+      require(!answer->empty() && (*answer)[0] >= static_cast<char>(StoreStatus::ok) &&
+                  (*answer)[0] <= static_cast<char>(StoreStatus::full),
+              "an answer begins with a status");
+    require(session_->outgoing().empty(), "answers are whole frames");
+  }
+
+ private:
+  void prove() {
+    Handshake client(Handshake::Side::client, "token", "rendezvous");
+    std::string to_client = handshake_.to_send();
+    client.feed(to_client);
+    received_ = client.to_send();
+    handshake_.feed(received_);
+    require(handshake_.state() == Handshake::State::proved, "the right token is let in");
+    session_.emplace(table_);
+  }
+
+  void feed_stranger(std::string_view bytes) {
+    received_ += bytes;
+    handshake_.feed(received_);
+    sent_ += handshake_.to_send().size();
+    require(handshake_.state() != Handshake::State::proved, "a stranger proves nothing");
+    require(sent_ <= 41, "a stranger gets a nonce and a verdict");
+  }
+
+  StoreTable& table_;
+  Handshake handshake_{Handshake::Side::server, "token", "rendezvous"};
+  std::string received_;
+  std::size_t sent_ = 0;
+  std::optional<StoreSession> session_;
+};
+
+std::string step(int connection, const std::string& bytes) {
+  return std::string({static_cast<char>(connection), static_cast<char>(bytes.size())}) + bytes;
+}
+
+std::string request(int connection, const StoreRequest& request) {
+  return step(connection, make_frame(request.encode()));
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  using Kind = StoreRequest::Kind;
+  const std::string get = request(0, {Kind::get, "k", "", 2});
+  const std::string set = request(1, {Kind::set, "k", "value", -1});
+  const std::string ending = request(1, {Kind::ending, "", "", 2});
+  const std::string report = request(0, {Kind::report, "", "died", 2});
+  return {get + set,
+          ending + report,
+          get + request(1, {Kind::report, "", "died", 2}),
+          get + step(kNote | 2, ""),
+          set + set + request(1, {Kind::get, "k", "", -1}),
+          get + step(kHangUp, "") + set,
+          step(2, "LOCKSTP1" + std::string(64, 'x')),
+          step(3, "GET / HTTP/1.1")};
+}
+
+}  // namespace lockstep::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockstep::fuzz;
+  Input input(data, size);
+  StoreTable table;
+  std::array<std::optional<Connection>, kConnections> connections;
+  while (!input.empty()) {
+    const std::uint8_t what = input.byte();
+    const std::string_view bytes = input.bytes(input.byte());
+    const std::size_t index = what % kConnections;
+    if ((what & kHangUp) != 0) connections[index].reset();
+    if ((what & kNote) != 0) table.note_ending(static_cast<int>(index), std::string(bytes));
+    if (!connections[index]) connections[index].emplace(table, index < 2);
+    connections[index]->feed(bytes);
+    for (auto& each : connections)
+      if (each) each->take_answers();
+  }
+  return 0;
+}
