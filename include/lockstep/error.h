@@ -54,7 +54,13 @@ class PeerLostError : public Error {
 /// A peer is alive, as far as can be told, but did not do its part before the deadline.
 class TimeoutError : public Error {
  public:
-  using Error::Error;
+  explicit TimeoutError(const std::string& message, int rank = -1) : Error(message), rank_(rank) {}
+
+  /// The rank that kept this one waiting, numbered within the group; -1 where no rank is to blame.
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
 };
 
 /// A bug in Lockstep, not in the program that uses it.

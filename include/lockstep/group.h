@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace lockstep {
@@ -35,6 +36,15 @@ struct GroupOptions {
 
   /// How long ranks wait for each other while the group is made: long enough for the slowest start.
   std::chrono::milliseconds rendezvous_timeout = std::chrono::seconds(300);
+
+  /// How the ranks of init() talk: "shm", "gloo", "mpi", "shm+gloo", "shm+mpi", or "auto": shm
+  /// where all ranks share a host, else shm within hosts and gloo (under mpirun: mpi) between them.
+  /// LOCKSTEP_TRANSPORT takes its place where it is "auto".
+  std::string transport = "auto";
+
+  /// The interface ("eth0") or IPv4 address over which ranks of several hosts talk. Empty: the one
+  /// that leads to the rendezvous. LOCKSTEP_INTERFACE takes its place where it is empty.
+  std::string interface = {};
 };
 
 /// What a rank has moved and waited since its group was made. Take the difference of two readings.
@@ -53,7 +63,7 @@ class Group {
 
   int rank() const;
   int size() const;
-  /// "thread" or "shm".
+  /// "thread", "shm", "gloo", "mpi", "shm+gloo" or "shm+mpi".
   std::string_view transport() const;
 
   /// Memory that `direct` collectives work on in place. A collective: all ranks ask for the same
@@ -65,7 +75,7 @@ class Group {
   // number of ranks; asking for one that an operation or a transport does not have is a UsageError.
 
   /// Combines all ranks' arrays element by element; all ranks get the result, the same to the bit.
-  /// Algorithms: star, tree, ring, halving-doubling, direct.
+  /// Algorithms: star, tree, ring, halving-doubling, direct, hierarchical, native.
   void all_reduce(ArrayView data, ReduceOp op = ReduceOp::sum,
                   Algorithm algorithm = Algorithm::automatic);
   Work all_reduce_async(ArrayView data, ReduceOp op = ReduceOp::sum,
@@ -115,6 +125,14 @@ class Group {
   void recv(ArrayView data, int from, int tag = 0);
   Work isend(ConstArrayView data, int to, int tag = 0);
   Work irecv(ArrayView data, int from, int tag = 0);
+
+  /// Splits the group: ranks that name the same color form a new one, in the order of (key, rank).
+  /// A collective: every rank calls it, and is in exactly one of the new groups. They live on their
+  /// own. REQUIRES: color >= 0.
+  Group split(int color, int key = 0);
+
+  /// Whether all_reduce has this algorithm on this group's transport.
+  bool has(Algorithm algorithm) const;
 
   Counters counters() const;
 

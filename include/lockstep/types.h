@@ -25,6 +25,8 @@ enum class Algorithm : std::uint8_t {
   ring,              ///< W chunks travel around a ring; the least bytes per rank
   halving_doubling,  ///< as few bytes as a ring in fewer steps
   direct,            ///< each rank reduces its slice in the others' memory (thread, shm)
+  hierarchical,  ///< `direct` within each host, one of the above between hosts (shm+gloo, shm+mpi)
+  native,        ///< the transport's own library does it (mpi)
 };
 
 std::size_t size_of(DataType type);

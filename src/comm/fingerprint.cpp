@@ -34,6 +34,8 @@ std::string_view name_of_operation(Operation operation) {
       return "barrier";
     case Operation::allocate:
       return "allocate";
+    case Operation::split:
+      return "split";
   }
   return "unknown operation";
 }
@@ -43,7 +45,7 @@ std::string_view name_of_operation(Operation operation) {
 std::string Fingerprint::text() const {
   if (operation == Operation::none) return "nothing yet";
   std::string text = fmt::format("{} #{}", name_of_operation(operation), sequence);
-  if (operation == Operation::barrier) return text;
+  if (operation == Operation::barrier || operation == Operation::split) return text;
   text += fmt::format(" of {} {}", count, name_of(type));
   const bool reduces = operation == Operation::all_reduce || operation == Operation::reduce ||
                        operation == Operation::reduce_scatter;

@@ -20,8 +20,10 @@ enum class Operation : std::uint8_t {
   gather,
   scatter,
   barrier,
-  allocate
+  allocate,
+  split
 };
+constexpr Operation kLastOperation = Operation::split;
 
 /// Trivially copyable, because it lies in memory that processes share.
 struct Fingerprint {

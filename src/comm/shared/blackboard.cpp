@@ -10,7 +10,7 @@ namespace lockstep::comm {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31706574736b636full;  // changes with the layout
+constexpr std::uint64_t kMagic = 0x32706574736b636full;  // changes with the layout
 
 constexpr std::size_t pages(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
@@ -34,11 +34,14 @@ std::size_t Blackboard::bytes_for(int size) {
   return staging_at(ranks) + ranks * kStagingBytes;
 }
 
-void Blackboard::prepare(std::byte* memory, int size) {
+void Blackboard::prepare(std::byte* memory, const std::vector<int>& labels) {
   auto* header = new (memory) GroupHeader;
-  header->size = static_cast<std::uint64_t>(size);
-  // Cells and channels are all zero at first, which the memory is.
+  header->size = labels.size();
   header->magic = kMagic;
+  // Cells and channels are all zero at first, which the memory is.
+  const Blackboard board(memory, static_cast<int>(labels.size()));
+  for (std::size_t rank = 0; rank < labels.size(); ++rank)
+    board.cell(static_cast<int>(rank)).label = labels[rank];
 }
 
 Blackboard::Blackboard(std::byte* memory, int size) : memory_(memory), size_(size) {
@@ -71,8 +74,8 @@ std::byte* Blackboard::staging(int rank) const {
 std::string Blackboard::describe(int rank) const {
   const RankCell& other = cell(rank);
   if (other.presence.load(std::memory_order_acquire) == Presence::expected)
-    return fmt::format("rank {} (which never joined)", rank);
-  return fmt::format("rank {} (pid {} on {})", rank, other.pid, other.host.data());
+    return fmt::format("rank {} (which never joined)", other.label);
+  return fmt::format("rank {} (pid {} on {})", other.label, other.pid, other.host.data());
 }
 
 }  // namespace lockstep::comm

@@ -10,6 +10,7 @@
 // in nothing else: thread sanitizer, which sees only one process, thereby checks the code of both.
 #pragma once
 
+#include "comm/blame.h"
 #include "comm/fingerprint.h"
 #include "comm/shared/doorbell.h"
 
@@ -18,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace lockstep::comm {
 
@@ -49,8 +51,11 @@ struct alignas(64) RankCell {
   std::atomic<Presence> presence{Presence::expected};
   std::int32_t pid = 0;
   std::array<char, 64> host{};
-  /// The rank, plus one, whose absence made this rank give up; 0 if none did.
+  std::int32_t label = 0;  ///< the number that messages call this rank by
+  /// The label, plus one, of the rank that made this rank give up; 0 if none did.
   std::atomic<std::int32_t> blames{0};
+  /// Goes up while this rank waits for others, so that they can tell waiting from being stuck.
+  std::atomic<std::uint32_t> pulse{0};
 
   /// Rung when a message for this rank was written, or room was made for one of its own.
   alignas(64) Doorbell messages;
@@ -59,6 +64,11 @@ struct alignas(64) RankCell {
   /// nobody can come to meeting n+2, and so overwrite notice n, before all have left meeting n.
   alignas(64) std::atomic<std::uint64_t> meeting{0};
   std::array<Notice, 2> notices{};
+
+  /// What this rank called last, as far as it told the others.
+  std::string last_call() const {
+    return notices[meeting.load(std::memory_order_acquire) % 2].call.text();
+  }
 };
 
 struct GroupHeader {
@@ -92,8 +102,9 @@ class Blackboard {
   /// Bytes needed for a group of `size` ranks.
   static std::size_t bytes_for(int size);
 
-  /// Prepares zeroed memory for a group. REQUIRES: no other rank looks at it yet.
-  static void prepare(std::byte* memory, int size);
+  /// Prepares zeroed memory for a group whose ranks messages call by these numbers. REQUIRES: no
+  /// other rank looks at it yet.
+  static void prepare(std::byte* memory, const std::vector<int>& labels);
 
   /// Throws Error if the memory was not prepared for a group of `size` ranks.
   Blackboard(std::byte* memory, int size);
@@ -104,8 +115,11 @@ class Blackboard {
   Channel& channel(int from, int to) const;
   std::byte* staging(int rank) const;
 
+  int label(int rank) const { return cell(rank).label; }
+
   /// "rank 2 (pid 4711 on host)".
   std::string describe(int rank) const;
+  Late late(int rank) const { return {label(rank), describe(rank), cell(rank).last_call()}; }
 
  private:
   std::byte* memory_;

@@ -1,11 +1,5 @@
 #include "comm/shared/meeting.h"
 
-#include <lockstep/error.h>
-
-#include "base/text.h"
-
-#include <fmt/format.h>
-
 #include <sched.h>
 
 namespace lockstep::comm {
@@ -80,13 +74,9 @@ void Meeting::require_agreement() const {
   comm::require_agreement(calls);
 }
 
-std::string Meeting::last_call_of(int rank) const {
-  const RankCell& cell = board_.cell(rank);
-  const std::uint64_t number = cell.meeting.load(std::memory_order_acquire);
-  return cell.notices[number % 2].call.text();
-}
-
 void Meeting::look_around(const Deadline& deadline) const {
+  show_waiting(board_, rank_);
+  if (tick_) tick_();
   GiveUp trouble;
   for (int rank = 0; rank < board_.size(); ++rank) {
     if (rank == rank_) continue;
@@ -102,21 +92,14 @@ void Meeting::look_around(const Deadline& deadline) const {
 }
 
 void Meeting::report(const Trouble& trouble, const Notice& notice, const Deadline& deadline) const {
-  const int culprit = trouble.loss ? trouble.loss->rank : trouble.missing.front();
-  blame(board_, rank_, culprit);
-  if (trouble.loss)
-    throw PeerLostError(
-        culprit, fmt::format("[{}] rank {} lost a peer in {}: {}; the last call of rank {} was {}",
-                             space_.name(), rank_, notice.call.text(), trouble.loss->what, culprit,
-                             last_call_of(culprit)));
-  std::vector<std::string> absent;
-  for (int rank : trouble.missing)
-    absent.push_back(
-        fmt::format("{}, whose last call was {}", board_.describe(rank), last_call_of(rank)));
-  throw TimeoutError(
-      fmt::format("[{}] rank {} waited {:.1f} s in {} for {}. Find out what keeps it, or allow a "
-                  "longer timeout",
-                  space_.name(), rank_, deadline.seconds(), notice.call.text(), enumerate(absent)));
+  const Complainer me{space_.name(), board_.label(rank_)};
+  if (trouble.loss) throw lost_in_call(me, notice.call.text(), *trouble.loss);
+  // Of those that are missing, some may only wait for another.
+  std::vector<int> stuck = stuck_among(board_, rank_, trouble.missing);
+  if (stuck.empty()) stuck = trouble.missing;
+  std::vector<Late> late;
+  for (int rank : stuck) late.push_back(board_.late(rank));
+  throw late_in_call(me, notice.call.text(), late, deadline);
 }
 
 }  // namespace lockstep::comm

@@ -1,10 +1,6 @@
 #include "comm/shared/messenger.h"
 
-#include <lockstep/error.h>
-
 #include "comm/shared/loss.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -234,7 +230,7 @@ void Messenger::open_message(int from) {
   const auto tag = static_cast<std::int32_t>(header.tag);
   auto match = std::find_if(inbox.wanted.begin(), inbox.wanted.end(),
                             [&](const auto& message) { return message->tag == tag; });
-  if (match != inbox.wanted.end()) require_length(from, **match, header.length);
+  if (match != inbox.wanted.end()) require_length(**match, header.length);
   inbox.open = true;
   inbox.arrived = 0;
   inbox.missing = header.length;
@@ -273,39 +269,37 @@ void Messenger::fill_from_set_aside(int from, const std::shared_ptr<Message>& wa
   // The last one may still be coming; then close_message sees to it.
   const bool coming = inbox.open && !inbox.receiver && &*match == &inbox.set_aside.back();
   if (coming) return;
-  require_length(from, *wanted, match->bytes.size());
+  require_length(*wanted, match->bytes.size());
   std::copy(match->bytes.begin(), match->bytes.end(), wanted->target.begin());
   inbox.set_aside.erase(match);
   wanted->done.store(true, std::memory_order_release);
 }
 
-void Messenger::require_length(int from, const Message& wanted, std::uint64_t came) const {
-  if (wanted.target.size() == came) return;
-  throw MismatchError(fmt::format(
-      "[{}] rank {} expected {} bytes from rank {} (tag {}), got {}: sender and receiver must name "
-      "the same number of elements and the same type",
-      space_.name(), rank_, wanted.target.size(), from, wanted.tag, came));
+void Messenger::require_length(const Message& wanted, std::uint64_t came) const {
+  if (wanted.target.size() != came)
+    throw wrong_length({space_.name(), board_.label(rank_)}, awaited_of(wanted), came);
+}
+
+AwaitedMessage Messenger::awaited_of(const Message& message) const {
+  return {message.incoming, message.incoming ? message.target.size() : message.source.size(),
+          message.tag, board_.label(message.peer),
+          message.tag < 0 ? board_.cell(rank_).last_call() : ""};
 }
 
 void Messenger::look_around(const Message& message, const Deadline& deadline) {
+  show_waiting(board_, rank_);
+  if (tick_) tick_();
   const auto loss = loss_of(space_, message.peer);
   if (!loss && !deadline.passed()) return;
   Lock lock(mutex_);
   // What a rank sent before it went still counts, and another thread may just have received it.
   if (message.done || (message.incoming && readable(board_.channel(message.peer, rank_)) > 0))
     return;
-  const std::string what =
-      message.incoming ? fmt::format("{} bytes (tag {}) from", message.target.size(), message.tag)
-                       : fmt::format("room to send {} more bytes (tag {}) to",
-                                     message.source.size(), message.tag);
-  blame(board_, rank_, loss ? loss->rank : message.peer);
-  if (loss)
-    throw PeerLostError(
-        loss->rank, fmt::format("[{}] rank {} waits for {} rank {}, but {}", space_.name(), rank_,
-                                what, message.peer, loss->what));
-  throw TimeoutError(fmt::format(
-      "[{}] rank {} waited {:.1f} s for {} {}. Find out what keeps it, or allow a longer timeout",
-      space_.name(), rank_, deadline.seconds(), what, board_.describe(message.peer)));
+  const Complainer me{space_.name(), board_.label(rank_)};
+  const AwaitedMessage awaited = awaited_of(message);
+  if (loss) throw lost_with_message(me, awaited, *loss);
+  const int culprit = culprit_behind(board_, rank_, message.peer);
+  throw late_message(me, awaited, board_.late(message.peer), board_.late(culprit), deadline);
 }
 
 void Messenger::stop(std::exception_ptr why) {

@@ -15,6 +15,7 @@
 #include "comm/transport.h"
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <span>
@@ -47,6 +48,9 @@ class Messenger {
 
   std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
 
+  /// See SharedTransport.
+  void while_waiting(std::function<void()> tick) { tick_ = std::move(tick); }
+
  private:
   struct Message;
   struct Inbox;
@@ -57,7 +61,8 @@ class Messenger {
   void open_message(int from) REQUIRES_LOCK(mutex_);
   void close_message(int from) REQUIRES_LOCK(mutex_);
   void fill_from_set_aside(int from, const std::shared_ptr<Message>& wanted) REQUIRES_LOCK(mutex_);
-  void require_length(int from, const Message& wanted, std::uint64_t came) const;
+  void require_length(const Message& wanted, std::uint64_t came) const;
+  AwaitedMessage awaited_of(const Message& message) const;
   bool finished(Message& message);
   void look_around(const Message& message, const Deadline& deadline);
 
@@ -65,6 +70,7 @@ class Messenger {
   const Blackboard board_;
   const int rank_;
   const int spins_;
+  std::function<void()> tick_;
   std::atomic<std::uint64_t> bytes_sent_{0};
 
   Mutex mutex_;

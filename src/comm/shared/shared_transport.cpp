@@ -13,15 +13,16 @@
 
 namespace lockstep::comm {
 
-SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, int rank,
+SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership membership,
                                  const Deadline& deadline)
     : space_(std::move(space)),
+      membership_(std::move(membership)),
       board_(space_->blackboard()),
-      rank_(rank),
-      messenger_(*space_, rank),
-      meeting_(*space_, rank, [this] { return messenger_.move(); }),
+      rank_(membership_.rank),
+      messenger_(*space_, rank_),
+      meeting_(*space_, rank_, [this] { return messenger_.move(); }),
       direct_(
-          board_, rank, meeting_,
+          board_, rank_, meeting_,
           [this](const void* data, std::size_t bytes) { return locate(data, bytes); },
           [this](int owner, const Location& place) { return resolve(owner, place); }) {
   RankCell& mine = board_.cell(rank_);
@@ -32,7 +33,7 @@ SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, int rank,
     agree({.operation = Operation::barrier}, deadline);
     space_->all_joined();
   } catch (...) {
-    leave();
+    abandon(std::current_exception());
     throw;
   }
 }
@@ -71,6 +72,7 @@ void SharedTransport::agree(const Fingerprint& call, const Deadline& deadline) {
 }
 
 void SharedTransport::abandon(std::exception_ptr why) {
+  blame(board_, rank_, culprit_of(why));
   leave();
   messenger_.stop(std::move(why));
 }
@@ -112,11 +114,9 @@ std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegio
           peer == rank_ ? own.memory
                         : space_->map_region(peer, meeting_.notice_of(peer).handle, bytes));
     } catch (const Error& error) {
-      if (auto loss = loss_of(*space_, peer)) {
-        blame(board_, rank_, loss->rank);
+      if (auto loss = loss_of(*space_, peer))
         throw PeerLostError(loss->rank, fmt::format("[{}] rank {} lost a peer in allocate: {}",
-                                                    name(), rank_, loss->what));
-      }
+                                                    name(), membership_.label(), loss->what));
       failure = error.what();
       return region;
     }
@@ -129,7 +129,8 @@ void SharedTransport::require_all(std::string_view could_not, std::size_t bytes)
   std::vector<std::string> without;
   for (int peer = 0; peer < size(); ++peer) {
     const RegionHandle& handle = meeting_.notice_of(peer).handle;
-    if (handle.first == 0 && handle.second == 0) without.push_back(std::to_string(peer));
+    if (handle.first == 0 && handle.second == 0)
+      without.push_back(std::to_string(board_.label(peer)));
   }
   if (!without.empty())
     throw Error(
@@ -166,8 +167,13 @@ std::byte* SharedTransport::resolve(int rank, const Location& location) {
         fmt::format("[{}] rank {} passed memory from Group::allocate that rank {} has freed: keep "
                     "the Memory on "
                     "all ranks for as long as any of them uses it",
-                    name(), rank, rank_));
+                    name(), board_.label(rank), membership_.label()));
   return region->blocks[static_cast<std::size_t>(rank)].get() + location.offset;
+}
+
+std::unique_ptr<Transport> SharedTransport::split(const Membership& part,
+                                                  const Deadline& deadline) {
+  return std::make_unique<SharedTransport>(space_->split(part, deadline), part, deadline);
 }
 
 std::uint64_t SharedTransport::bytes_moved() const {

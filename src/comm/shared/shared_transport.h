@@ -18,13 +18,13 @@ class SharedTransport : public Transport {
  public:
   /// Joins the group as `rank` and waits until all ranks have. Throws PeerLostError or
   /// TimeoutError.
-  SharedTransport(std::unique_ptr<SharedSpace> space, int rank, const Deadline& deadline);
+  SharedTransport(std::unique_ptr<SharedSpace> space, Membership membership,
+                  const Deadline& deadline);
 
   /// Leaves the group.
   ~SharedTransport() override;
 
-  int rank() const override { return rank_; }
-  int size() const override { return board_.size(); }
+  const Membership& membership() const override { return membership_; }
   std::string_view name() const override { return space_->name(); }
 
   std::shared_ptr<Request> start_send(int to, std::int32_t tag,
@@ -36,7 +36,16 @@ class SharedTransport : public Transport {
   void agree(const Fingerprint& call, const Deadline& deadline) override;
   Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
   void abandon(std::exception_ptr why) override;
+  std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) override;
   DirectCollectives* direct() override { return &direct_; }
+  /// Called now and then while this rank waits; throws to end the waiting. Set it before the first
+  /// wait.
+  void while_waiting(std::function<void()> tick) {
+    messenger_.while_waiting(tick);
+    meeting_.while_waiting(std::move(tick));
+  }
+  /// Moves this rank's messages; true while some are still to be sent.
+  bool move_messages() { return messenger_.move(); }
   std::uint64_t bytes_moved() const override;
   double seconds_waited() const override { return meeting_.seconds_waited(); }
 
@@ -54,6 +63,7 @@ class SharedTransport : public Transport {
   std::byte* resolve(int rank, const Location& location);
 
   std::unique_ptr<SharedSpace> space_;
+  const Membership membership_;
   const Blackboard board_;
   const int rank_;
   Messenger messenger_;

@@ -18,28 +18,40 @@
 
 namespace lockstep::comm {
 
-ShmSpace::ShmSpace(Store& store, const std::string& name, int rank, int size,
-                   const Deadline& deadline)
-    : rank_(rank), size_(size) {
-  const std::string key = fmt::format("shm/{}", name);
-  const std::size_t bytes = Blackboard::bytes_for(size);
-  if (rank == 0) {
-    // Not reserved: most of the channels between a large group's ranks are never used.
-    NewSegment segment = make_segment(bytes, false);
-    if (!segment.memory) throw Error("[shm] rank 0 could not make the group's shared memory");
-    Blackboard::prepare(segment.memory.get(), size);
-    memory_ = segment.memory;
-    store.set(key, fmt::format("{} {}", ::getpid(), segment.fd.get()));
-    blackboard_fd_ = std::move(segment.fd);
-  } else {
-    const std::vector<std::string> place = split(store.get(key, deadline), ' ');
-    if (place.size() != 2) throw Error(fmt::format("[shm] the store's '{}' is not readable", key));
-    constexpr int kHighest = std::numeric_limits<int>::max();
-    memory_ =
-        map_segment(static_cast<int>(parse_integer(place[0], "rank 0's pid", 1, kHighest)),
-                    static_cast<int>(parse_integer(place[1], "rank 0's segment", 0, kHighest)),
-                    bytes, "rank 0");
-  }
+ShmSpace::ShmSpace(RunContext run, const Membership& membership, const Deadline& deadline)
+    : run_(std::move(run)),
+      membership_(membership),
+      rank_(membership.rank),
+      size_(membership.size()) {
+  const std::string key = fmt::format("shm/{}", membership_.group);
+  if (rank_ == 0)
+    make_blackboard(key);
+  else
+    map_blackboard(key, deadline);
+}
+
+void ShmSpace::make_blackboard(const std::string& key) {
+  // Not reserved: most of the channels between a large group's ranks are never used.
+  NewSegment segment = make_segment(Blackboard::bytes_for(size_), false);
+  if (!segment.memory)
+    throw Error(
+        fmt::format("[shm] rank {} could not make the group's shared memory", membership_.label()));
+  Blackboard::prepare(segment.memory.get(), membership_.labels);
+  memory_ = segment.memory;
+  run_.store->set(key, fmt::format("{} {}", ::getpid(), segment.fd.get()));
+  blackboard_fd_ = std::move(segment.fd);
+}
+
+void ShmSpace::map_blackboard(const std::string& key, const Deadline& deadline) {
+  const std::vector<std::string> place =
+      lockstep::split(run_.store->get(key, deadline, membership_.members[0]), ' ');
+  if (place.size() != 2) throw Error(fmt::format("[shm] the store's '{}' is not readable", key));
+  constexpr int kHighest = std::numeric_limits<int>::max();
+  const std::string owner = fmt::format("rank {}", membership_.labels[0]);
+  memory_ =
+      map_segment(static_cast<int>(parse_integer(place[0], owner + "'s pid", 1, kHighest)),
+                  static_cast<int>(parse_integer(place[1], owner + "'s segment", 0, kHighest)),
+                  Blackboard::bytes_for(size_), owner);
 }
 
 OwnRegion ShmSpace::make_region(std::size_t bytes) {
@@ -85,6 +97,17 @@ std::optional<Departure> ShmSpace::gone(int rank) const {
   pollfd ended{process->get(), POLLIN, 0};
   if (::poll(&ended, 1, 0) > 0) return Departure::died;
   return std::nullopt;
+}
+
+std::string ShmSpace::ending_of(int rank) const {
+  // The launcher, if there is one, learns of it a moment after we do.
+  constexpr std::chrono::milliseconds kPatience(1000);
+  return run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], kPatience)
+      .value_or("");
+}
+
+std::unique_ptr<SharedSpace> ShmSpace::split(const Membership& part, const Deadline& deadline) {
+  return std::make_unique<ShmSpace>(run_, part, deadline);
 }
 
 }  // namespace lockstep::comm

@@ -3,7 +3,6 @@
 
 #include "base/unique_fd.h"
 #include "comm/shared/shared_space.h"
-#include "comm/store.h"
 
 #include <map>
 #include <memory>
@@ -13,9 +12,8 @@ namespace lockstep::comm {
 
 class ShmSpace : public SharedSpace {
  public:
-  /// Rank 0 makes the blackboard and publishes in the store where it is; the others map it. All
-  /// ranks of a group pass the same `name`, no two groups of a run the same.
-  ShmSpace(Store& store, const std::string& name, int rank, int size, const Deadline& deadline);
+  /// Rank 0 makes the blackboard and publishes in the store where it is; the others map it.
+  ShmSpace(RunContext run, const Membership& membership, const Deadline& deadline);
 
   std::string_view name() const override { return "shm"; }
   Blackboard blackboard() const override { return {memory_.get(), size_}; }
@@ -24,8 +22,15 @@ class ShmSpace : public SharedSpace {
   void seal_region(RegionHandle handle) override;
   void all_joined() override;
   std::optional<Departure> gone(int rank) const override;
+  std::string ending_of(int rank) const override;
+  std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) override;
 
  private:
+  void make_blackboard(const std::string& key);
+  void map_blackboard(const std::string& key, const Deadline& deadline);
+
+  const RunContext run_;
+  const Membership membership_;
   const int rank_;
   const int size_;
   std::shared_ptr<std::byte> memory_;

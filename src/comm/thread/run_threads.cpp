@@ -17,10 +17,11 @@ namespace lockstep {
 namespace {
 
 Group join(const std::shared_ptr<comm::ThreadWorld>& world, int rank, const GroupOptions& options) {
-  return comm::make_group(
-      std::make_unique<comm::SharedTransport>(std::make_unique<comm::ThreadSpace>(world), rank,
-                                              Deadline::after(options.rendezvous_timeout)),
-      options);
+  const comm::Membership membership = comm::Membership::world(rank, world->blackboard().size());
+  return comm::make_group(std::make_unique<comm::SharedTransport>(
+                              std::make_unique<comm::ThreadSpace>(world), membership,
+                              Deadline::after(options.rendezvous_timeout)),
+                          options);
 }
 
 /// Keeps the error that came first: the others are usually its consequences.
@@ -44,7 +45,7 @@ class FirstError {
 
 void run_threads(int size, const std::function<void(Group)>& body, const GroupOptions& options) {
   if (size < 1) throw UsageError(fmt::format("a group needs at least one rank, not {}", size));
-  auto world = std::make_shared<comm::ThreadWorld>(size);
+  auto world = std::make_shared<comm::ThreadWorld>(comm::Membership::world(0, size).labels);
   FirstError failure;
   auto run_rank = [&](int rank) {
     // The error is kept before the rank leaves its group, or its peers could report the loss first.

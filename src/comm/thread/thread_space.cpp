@@ -2,26 +2,23 @@
 
 #include "base/check.h"
 #include "base/free_memory.h"
-
-#include <sys/mman.h>
+#include "base/pages.h"
 
 namespace lockstep::comm {
 
-namespace {
-
-/// Zeroed pages that cost nothing until they are touched; null where there is no room.
-std::shared_ptr<std::byte> map_pages(std::size_t bytes) {
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  return {static_cast<std::byte*>(memory), [bytes](std::byte* pages) { ::munmap(pages, bytes); }};
+ThreadWorld::ThreadWorld(const std::vector<int>& labels)
+    : size_(static_cast<int>(labels.size())), memory_(map_pages(Blackboard::bytes_for(size_))) {
+  if (!memory_) throw Error(fmt::format("no room for a group of {} threads", size_));
+  Blackboard::prepare(memory_.get(), labels);
 }
 
-}  // namespace
-
-ThreadWorld::ThreadWorld(int size) : size_(size), memory_(map_pages(Blackboard::bytes_for(size))) {
-  if (!memory_) throw Error(fmt::format("no room for a group of {} threads", size));
-  Blackboard::prepare(memory_.get(), size);
+std::shared_ptr<ThreadWorld> ThreadWorld::part(const Membership& membership) {
+  Lock lock(mutex_);
+  Part& part = parts_[membership.group];
+  if (!part.world) part.world = std::make_shared<ThreadWorld>(membership.labels);
+  const std::shared_ptr<ThreadWorld> world = part.world;
+  if (++part.asked == membership.size()) parts_.erase(membership.group);
+  return world;
 }
 
 std::uint64_t ThreadWorld::publish(std::shared_ptr<std::byte> region) {
@@ -55,6 +52,10 @@ std::shared_ptr<std::byte> ThreadSpace::map_region(int, RegionHandle handle, std
 
 void ThreadSpace::seal_region(RegionHandle handle) {
   world_->withdraw(handle.first);
+}
+
+std::unique_ptr<SharedSpace> ThreadSpace::split(const Membership& part, const Deadline&) {
+  return std::make_unique<ThreadSpace>(world_->part(part));
 }
 
 std::optional<Departure> ThreadSpace::gone(int rank) const {

@@ -12,9 +12,14 @@ namespace lockstep::comm {
 /// The memory of one group of threads; every rank's ThreadSpace holds it. Any thread may call it.
 class ThreadWorld {
  public:
-  explicit ThreadWorld(int size);
+  /// For ranks that messages call by these numbers.
+  explicit ThreadWorld(const std::vector<int>& labels);
 
   Blackboard blackboard() const { return {memory_.get(), size_}; }
+
+  /// The world of a group that has some of this one's ranks: the same for all that ask with one
+  /// name, which each of its ranks does once.
+  std::shared_ptr<ThreadWorld> part(const Membership& membership);
 
   /// Regions between make_region and seal_region, by number from 1.
   std::uint64_t publish(std::shared_ptr<std::byte> region);
@@ -28,6 +33,13 @@ class ThreadWorld {
   Mutex mutex_;
   std::uint64_t last_ GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, std::shared_ptr<std::byte>> regions_ GUARDED_BY(mutex_);
+
+  /// Parts that not all of their ranks have asked for yet.
+  struct Part {
+    std::shared_ptr<ThreadWorld> world;
+    int asked = 0;
+  };
+  std::map<std::string, Part> parts_ GUARDED_BY(mutex_);
 };
 
 class ThreadSpace : public SharedSpace {
@@ -41,6 +53,8 @@ class ThreadSpace : public SharedSpace {
   void seal_region(RegionHandle handle) override;
   void all_joined() override {}
   std::optional<Departure> gone(int rank) const override;
+  std::string ending_of(int) const override { return ""; }
+  std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) override;
 
  private:
   std::shared_ptr<ThreadWorld> world_;

@@ -1,0 +1,84 @@
+#include "comm/shm/host_map.h"
+
+#include <lockstep/error.h>
+
+#include "base/handshake.h"
+#include "base/text.h"
+#include "comm/shm/segment.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+namespace lockstep::comm {
+
+namespace {
+
+constexpr std::size_t kProofBytes = 4096;
+
+/// Whether the process with this number, seen from here, holds the secret in a segment: it does not
+/// if it is another host's, whose numbers mean other processes here.
+bool shares_memory(const std::string& pid, const std::string& fd, const std::string& secret) {
+  constexpr int kHighest = std::numeric_limits<int>::max();
+  try {
+    const auto memory = map_segment(static_cast<int>(parse_integer(pid, "a pid", 1, kHighest)),
+                                    static_cast<int>(parse_integer(fd, "a segment", 0, kHighest)),
+                                    kProofBytes, "a rank");
+    return std::memcmp(memory.get(), secret.data(), secret.size()) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class HostFinder {
+ public:
+  HostFinder(const RunContext& run, const Membership& membership, const Deadline& deadline)
+      : run_(run), membership_(membership), deadline_(deadline) {}
+
+  std::vector<int> find() {
+    // Others map it until they have said who leads them.
+    const NewSegment proof = make_segment(kProofBytes, true);
+    const std::string secret = make_token();
+    if (proof.memory) std::memcpy(proof.memory.get(), secret.data(), secret.size());
+    run_.store->set(key("proof", membership_.rank),
+                    fmt::format("{} {} {}", ::getpid(), proof.fd.get(), secret));
+    run_.store->set(key("leader", membership_.rank), std::to_string(my_leader()));
+    std::vector<int> leaders;
+    for (int rank = 0; rank < membership_.size(); ++rank)
+      leaders.push_back(static_cast<int>(
+          parse_integer(get("leader", rank), "a host's leader", 0, membership_.size() - 1)));
+    return leaders;
+  }
+
+ private:
+  std::string key(const std::string& what, int rank) const {
+    return fmt::format("{}/{}/{}", what, membership_.group, rank);
+  }
+
+  std::string get(const std::string& what, int rank) {
+    return run_.store->get(key(what, rank), deadline_,
+                           membership_.members[static_cast<std::size_t>(rank)]);
+  }
+
+  int my_leader() {
+    for (int rank = 0; rank < membership_.rank; ++rank) {
+      const std::vector<std::string> words = split(get("proof", rank), ' ');
+      if (words.size() == 3 && shares_memory(words[0], words[1], words[2])) return rank;
+    }
+    return membership_.rank;
+  }
+
+  const RunContext& run_;
+  const Membership& membership_;
+  const Deadline& deadline_;
+};
+
+}  // namespace
+
+std::vector<int> find_hosts(const RunContext& run, const Membership& membership,
+                            const Deadline& deadline) {
+  return HostFinder(run, membership, deadline).find();
+}
+
+}  // namespace lockstep::comm
