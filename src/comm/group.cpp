@@ -1,7 +1,13 @@
+#include <lockstep/error.h>
 #include <lockstep/group.h>
 
 #include "comm/group_core.h"
 #include "comm/operations.h"
+#include "comm/split.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace lockstep {
 
@@ -100,6 +106,23 @@ Work Group::irecv(ArrayView data, int from, int tag) {
   comm::require_peer(core_->transport(), from, tag, "the sender");
   return Work(core_->start(
       [&] { return core_->transport().start_recv(from, tag, comm::Transport::bytes_of(data)); }));
+}
+
+Group Group::split(int color, int key) {
+  if (color < 0) throw UsageError(fmt::format("color {} is negative: colors start at 0", color));
+  std::unique_ptr<comm::Transport> part;
+  core_->run([&](std::uint64_t sequence) {
+    part = comm::split(core_->transport(), color, key, sequence, core_->deadline(),
+                       Deadline::after(core_->options().rendezvous_timeout));
+  });
+  return comm::make_group(std::move(part), core_->options());
+}
+
+bool Group::has(Algorithm algorithm) const {
+  const auto all =
+      comm::algorithms_of(comm::Operation::all_reduce, comm::offers_of(core_->transport()));
+  return algorithm == Algorithm::automatic ||
+         std::find(all.begin(), all.end(), algorithm) != all.end();
 }
 
 Counters Group::counters() const {

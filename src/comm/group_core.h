@@ -25,6 +25,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   ~GroupCore();
 
   Transport& transport() { return *transport_; }
+  const GroupOptions& options() const { return options_; }
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   /// A collective, given its place in the group's order. It must not own the core, whose destructor

@@ -2,16 +2,13 @@
 
 #include <lockstep/error.h>
 
-#include "base/text.h"
+#include "comm/auto_table.h"
 #include "comm/collectives/halving_doubling.h"
 #include "comm/collectives/ring.h"
 #include "comm/collectives/star.h"
 #include "comm/collectives/tree.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <initializer_list>
 
 namespace lockstep::comm {
 
@@ -39,38 +36,40 @@ void require_parts(const Transport& transport, ConstArrayView mine, ConstArrayVi
                     all.count, name_of(all.type)));
 }
 
-/// The algorithm to use: the one asked for if the operation and the transport have it; for
-/// `automatic` the first of `known` that they have, which therefore come with the best first.
-Algorithm choose(Algorithm asked, Transport& transport, std::string_view operation,
-                 std::initializer_list<Algorithm> known) {
-  auto has = [&](Algorithm algorithm) {
-    return algorithm != Algorithm::direct || transport.direct() != nullptr;
-  };
-  if (asked == Algorithm::automatic) return *std::find_if(known.begin(), known.end(), has);
-  if (std::find(known.begin(), known.end(), asked) == known.end()) {
-    std::vector<std::string> names;
-    for (Algorithm algorithm : known) names.emplace_back(name_of(algorithm));
-    throw UsageError(fmt::format("{} has no algorithm '{}': there are {}", operation,
-                                 name_of(asked), enumerate(names)));
-  }
-  if (!has(asked))
-    throw UsageError(fmt::format(
-        "algorithm 'direct' needs ranks that share memory; the {} transport has none: take auto",
-        transport.name()));
-  return asked;
+/// The algorithm to use: the one asked for, if the operation and the transport have it; for
+/// `automatic` the best for this transport and, in an all_reduce, for this many ranks and bytes.
+Algorithm choose(Operation operation, std::string_view name, Algorithm asked, Transport& transport,
+                 std::size_t bytes) {
+  const Offers offers = offers_of(transport);
+  require_algorithm(operation, name, asked, offers, transport.name());
+  if (asked != Algorithm::automatic) return asked;
+  if (operation == Operation::all_reduce)
+    return pick(auto_table(), transport.name(), offers, transport.size(), bytes);
+  return algorithms_of(operation, offers).front();
 }
 
-/// Without shared memory: few steps while a message's latency dominates, few bytes after that.
-std::initializer_list<Algorithm> all_reduce_choices(std::size_t bytes) {
-  using enum Algorithm;
-  static constexpr std::initializer_list<Algorithm> kShort{direct, tree, halving_doubling, ring,
-                                                           star};
-  static constexpr std::initializer_list<Algorithm> kLong{direct, ring, halving_doubling, tree,
-                                                          star};
-  return bytes <= 64 * 1024 ? kShort : kLong;
+Watch watch_of(Transport& transport, const Deadline& deadline) {
+  return [&transport, &deadline] { transport.watch(deadline); };
 }
+
+/// One collective on one transport, once its turn has come.
+struct Turn {
+  Turn(GroupCore& core, Fingerprint& call, std::uint64_t sequence)
+      : transport(core.transport()), deadline(core.deadline()) {
+    call.sequence = sequence;
+  }
+  Transport& transport;
+  const Deadline deadline;
+  const Watch watch = watch_of(transport, deadline);
+};
 
 }  // namespace
+
+Offers offers_of(Transport& transport) {
+  return {.shared_memory = transport.direct() != nullptr,
+          .hierarchy = transport.hierarchical() != nullptr,
+          .native = transport.native() != nullptr};
+}
 
 void require_peer(const Transport& transport, int rank, int tag, std::string_view what) {
   require_rank(transport, rank, what);
@@ -85,25 +84,28 @@ GroupCore::Collective all_reduce(GroupCore& core, ArrayView data, ReduceOp op,
   Fingerprint call{.operation = Operation::all_reduce,
                    .type = data.type,
                    .reduce = op,
-                   .algorithm = choose(algorithm, core.transport(), "all_reduce",
-                                       all_reduce_choices(data.bytes())),
+                   .algorithm = choose(Operation::all_reduce, "all_reduce", algorithm,
+                                       core.transport(), data.bytes()),
                    .count = data.count};
   return [&core, data, op, call](std::uint64_t sequence) mutable {
-    Transport& transport = core.transport();
-    const Deadline deadline = core.deadline();
-    call.sequence = sequence;
+    const Turn turn(core, call, sequence);
+    // These two compare the fingerprints themselves.
     if (call.algorithm == Algorithm::direct)
-      return transport.direct()->all_reduce(call, data, op, deadline);
-    transport.agree(call, deadline);
+      return turn.transport.direct()->all_reduce(call, data, op, turn.deadline);
+    if (call.algorithm == Algorithm::hierarchical)
+      return turn.transport.hierarchical()->all_reduce(call, data, op, turn.deadline);
+    turn.transport.agree(call, turn.deadline);
     switch (call.algorithm) {
       case Algorithm::star:
-        return star_all_reduce(transport, data, op, deadline);
+        return star_all_reduce(turn.transport, data, op, turn.deadline);
       case Algorithm::tree:
-        return tree_all_reduce(transport, data, op, deadline);
+        return tree_all_reduce(turn.transport, data, op, turn.deadline);
       case Algorithm::halving_doubling:
-        return halving_doubling_all_reduce(transport, data, op, deadline);
+        return halving_doubling_all_reduce(turn.transport, data, op, turn.deadline);
+      case Algorithm::native:
+        return turn.transport.native()->all_reduce(data, op, turn.watch);
       default:
-        return ring_all_reduce(transport, data, op, deadline);
+        return ring_all_reduce(turn.transport, data, op, turn.deadline);
     }
   };
 }
@@ -112,20 +114,24 @@ GroupCore::Collective reduce(GroupCore& core, ArrayView data, ReduceOp op, int r
                              Algorithm algorithm) {
   require_rank(core.transport(), root, "reduce's root");
   require_averageable(op, data.type);
-  Fingerprint call{.operation = Operation::reduce,
-                   .type = data.type,
-                   .reduce = op,
-                   .algorithm = choose(algorithm, core.transport(), "reduce",
-                                       {Algorithm::tree, Algorithm::star}),
-                   .root = root,
-                   .count = data.count};
+  Fingerprint call{
+      .operation = Operation::reduce,
+      .type = data.type,
+      .reduce = op,
+      .algorithm = choose(Operation::reduce, "reduce", algorithm, core.transport(), data.bytes()),
+      .root = root,
+      .count = data.count};
   return [&core, data, op, root, call](std::uint64_t sequence) mutable {
-    const Deadline deadline = core.deadline();
-    call.sequence = sequence;
-    core.transport().agree(call, deadline);
-    if (call.algorithm == Algorithm::star)
-      return star_reduce(core.transport(), data, op, root, deadline);
-    tree_reduce(core.transport(), data, op, root, deadline);
+    const Turn turn(core, call, sequence);
+    turn.transport.agree(call, turn.deadline);
+    switch (call.algorithm) {
+      case Algorithm::star:
+        return star_reduce(turn.transport, data, op, root, turn.deadline);
+      case Algorithm::native:
+        return turn.transport.native()->reduce(data, op, root, turn.watch);
+      default:
+        return tree_reduce(turn.transport, data, op, root, turn.deadline);
+    }
   };
 }
 
@@ -136,16 +142,17 @@ GroupCore::Collective reduce_scatter(GroupCore& core, ConstArrayView all, ArrayV
   Fingerprint call{.operation = Operation::reduce_scatter,
                    .type = mine.type,
                    .reduce = op,
-                   .algorithm = choose(algorithm, core.transport(), "reduce_scatter",
-                                       {Algorithm::direct, Algorithm::ring}),
+                   .algorithm = choose(Operation::reduce_scatter, "reduce_scatter", algorithm,
+                                       core.transport(), all.bytes()),
                    .count = mine.count};
   return [&core, all, mine, op, call](std::uint64_t sequence) mutable {
-    const Deadline deadline = core.deadline();
-    call.sequence = sequence;
+    const Turn turn(core, call, sequence);
     if (call.algorithm == Algorithm::direct)
-      return core.transport().direct()->reduce_scatter(call, all, mine, op, deadline);
-    core.transport().agree(call, deadline);
-    ring_reduce_scatter(core.transport(), all, mine, op, deadline);
+      return turn.transport.direct()->reduce_scatter(call, all, mine, op, turn.deadline);
+    turn.transport.agree(call, turn.deadline);
+    if (call.algorithm == Algorithm::native)
+      return turn.transport.native()->reduce_scatter(all, mine, op, turn.watch);
+    ring_reduce_scatter(turn.transport, all, mine, op, turn.deadline);
   };
 }
 
@@ -153,19 +160,23 @@ GroupCore::Collective broadcast(GroupCore& core, ArrayView data, int root, Algor
   require_rank(core.transport(), root, "broadcast's root");
   Fingerprint call{.operation = Operation::broadcast,
                    .type = data.type,
-                   .algorithm = choose(algorithm, core.transport(), "broadcast",
-                                       {Algorithm::direct, Algorithm::tree, Algorithm::star}),
+                   .algorithm = choose(Operation::broadcast, "broadcast", algorithm,
+                                       core.transport(), data.bytes()),
                    .root = root,
                    .count = data.count};
   return [&core, data, root, call](std::uint64_t sequence) mutable {
-    const Deadline deadline = core.deadline();
-    call.sequence = sequence;
+    const Turn turn(core, call, sequence);
     if (call.algorithm == Algorithm::direct)
-      return core.transport().direct()->broadcast(call, data, root, deadline);
-    core.transport().agree(call, deadline);
-    if (call.algorithm == Algorithm::star)
-      return star_broadcast(core.transport(), data, root, deadline);
-    tree_broadcast(core.transport(), data, root, deadline);
+      return turn.transport.direct()->broadcast(call, data, root, turn.deadline);
+    turn.transport.agree(call, turn.deadline);
+    switch (call.algorithm) {
+      case Algorithm::star:
+        return star_broadcast(turn.transport, data, root, turn.deadline);
+      case Algorithm::native:
+        return turn.transport.native()->broadcast(data, root, turn.watch);
+      default:
+        return tree_broadcast(turn.transport, data, root, turn.deadline);
+    }
   };
 }
 
@@ -174,46 +185,45 @@ GroupCore::Collective all_gather(GroupCore& core, ConstArrayView mine, ArrayView
   require_parts(core.transport(), mine, all, "all_gather");
   Fingerprint call{.operation = Operation::all_gather,
                    .type = mine.type,
-                   .algorithm = choose(algorithm, core.transport(), "all_gather",
-                                       {Algorithm::direct, Algorithm::ring}),
+                   .algorithm = choose(Operation::all_gather, "all_gather", algorithm,
+                                       core.transport(), all.bytes()),
                    .count = mine.count};
   return [&core, mine, all, call](std::uint64_t sequence) mutable {
-    const Deadline deadline = core.deadline();
-    call.sequence = sequence;
+    const Turn turn(core, call, sequence);
     if (call.algorithm == Algorithm::direct)
-      return core.transport().direct()->all_gather(call, mine, all, deadline);
-    core.transport().agree(call, deadline);
-    ring_all_gather(core.transport(), mine, all, deadline);
+      return turn.transport.direct()->all_gather(call, mine, all, turn.deadline);
+    turn.transport.agree(call, turn.deadline);
+    if (call.algorithm == Algorithm::native)
+      return turn.transport.native()->all_gather(mine, all, turn.watch);
+    ring_all_gather(turn.transport, mine, all, turn.deadline);
   };
 }
 
 GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all, int root) {
   require_rank(core.transport(), root, "gather's root");
   if (core.transport().rank() == root) require_parts(core.transport(), mine, all, "gather");
-  return [&core, mine, all, root](std::uint64_t sequence) {
-    const Deadline deadline = core.deadline();
-    core.transport().agree({.operation = Operation::gather,
-                            .type = mine.type,
-                            .root = root,
-                            .count = mine.count,
-                            .sequence = sequence},
-                           deadline);
-    star_gather(core.transport(), mine, all, root, deadline);
+  Fingerprint call{
+      .operation = Operation::gather, .type = mine.type, .root = root, .count = mine.count};
+  return [&core, mine, all, root, call](std::uint64_t sequence) mutable {
+    const Turn turn(core, call, sequence);
+    turn.transport.agree(call, turn.deadline);
+    if (NativeCollectives* native = turn.transport.native())
+      return native->gather(mine, all, root, turn.watch);
+    star_gather(turn.transport, mine, all, root, turn.deadline);
   };
 }
 
 GroupCore::Collective scatter(GroupCore& core, ConstArrayView all, ArrayView mine, int root) {
   require_rank(core.transport(), root, "scatter's root");
   if (core.transport().rank() == root) require_parts(core.transport(), mine, all, "scatter");
-  return [&core, all, mine, root](std::uint64_t sequence) {
-    const Deadline deadline = core.deadline();
-    core.transport().agree({.operation = Operation::scatter,
-                            .type = mine.type,
-                            .root = root,
-                            .count = mine.count,
-                            .sequence = sequence},
-                           deadline);
-    star_scatter(core.transport(), all, mine, root, deadline);
+  Fingerprint call{
+      .operation = Operation::scatter, .type = mine.type, .root = root, .count = mine.count};
+  return [&core, all, mine, root, call](std::uint64_t sequence) mutable {
+    const Turn turn(core, call, sequence);
+    turn.transport.agree(call, turn.deadline);
+    if (NativeCollectives* native = turn.transport.native())
+      return native->scatter(all, mine, root, turn.watch);
+    star_scatter(turn.transport, all, mine, root, turn.deadline);
   };
 }
 

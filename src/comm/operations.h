@@ -5,6 +5,7 @@
 // The arrays, and the core, must outlive the operation.
 #pragma once
 
+#include "comm/algorithms.h"
 #include "comm/group_core.h"
 
 #include <string_view>
@@ -23,6 +24,9 @@ GroupCore::Collective all_gather(GroupCore& core, ConstArrayView mine, ArrayView
 GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all, int root);
 GroupCore::Collective scatter(GroupCore& core, ConstArrayView all, ArrayView mine, int root);
 GroupCore::Collective barrier(GroupCore& core);
+
+/// What a transport has beyond messages.
+Offers offers_of(Transport& transport);
 
 /// Throws UsageError unless `rank` is another rank of the group and the tag is one of the user's.
 void require_peer(const Transport& transport, int rank, int tag, std::string_view what);

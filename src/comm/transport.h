@@ -10,6 +10,8 @@
 
 #include "base/deadline.h"
 #include "comm/fingerprint.h"
+#include "comm/membership.h"
+#include "comm/mesh/wire.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,13 +49,22 @@ class DirectCollectives {
                          const Deadline& deadline) = 0;
 };
 
+/// Collectives of ranks on several hosts that move as much as they can within each host.
+class HierarchicalCollectives {
+ public:
+  virtual ~HierarchicalCollectives() = default;
+  virtual void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
+                          const Deadline& deadline) = 0;
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
+  virtual const Membership& membership() const = 0;
   virtual std::string_view name() const = 0;
+  int rank() const { return membership().rank; }
+  int size() const { return membership().size(); }
 
   /// Messages are matched by (sender, tag), in the order they were started; the receiver must
   /// expect exactly as many bytes as were sent. REQUIRES: the peer is another rank of the group.
@@ -74,12 +85,22 @@ class Transport {
   /// Memory that all ranks can reach, as far as the transport has such a thing. All ranks call it.
   virtual Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) = 0;
 
-  /// This rank takes no further part, because of `why`: its peers are told at once, and every wait
-  /// of its own throws `why`. Any thread.
+  /// This rank takes no further part, because of `why`: its peers are told at once, with the rank
+  /// that `why` blames, and every wait of its own throws `why`. Any thread.
   virtual void abandon(std::exception_ptr why) = 0;
 
-  /// Null where ranks cannot reach each other's memory.
+  /// A transport of the same kind for some of this one's ranks, all of which call it with the same
+  /// name and members.
+  virtual std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) = 0;
+
+  // Each is null where the transport has no such thing.
   virtual DirectCollectives* direct() { return nullptr; }
+  virtual NativeCollectives* native() { return nullptr; }
+  virtual HierarchicalCollectives* hierarchical() { return nullptr; }
+
+  /// To be called again and again while `native` waits: throws once a peer is lost or the deadline
+  /// has passed.
+  virtual void watch(const Deadline&) {}
 
   /// Totals since the transport was made; see Counters.
   virtual std::uint64_t bytes_moved() const = 0;

@@ -42,6 +42,8 @@ constexpr std::array kAlgorithms{
     std::pair{Algorithm::ring, std::string_view("ring")},
     std::pair{Algorithm::halving_doubling, std::string_view("halving-doubling")},
     std::pair{Algorithm::direct, std::string_view("direct")},
+    std::pair{Algorithm::hierarchical, std::string_view("hierarchical")},
+    std::pair{Algorithm::native, std::string_view("native")},
 };
 
 const TypeFacts& facts_of(DataType type) {

@@ -2,7 +2,11 @@
 
 #include <lockstep/init.h>
 
+#include "comm/gloo/gloo_wire.h"
+#include "comm/group_core.h"
+#include "comm/hierarchy/hierarchical_transport.h"
 #include "launch/job.h"
+#include "launch/join.h"
 
 #include <gtest/gtest.h>
 
@@ -46,17 +50,49 @@ std::string message_of(const std::function<void()>& body) {
   }
 }
 
+/// Pairs of ranks on hosts of their own, the last one alone if their number is odd.
+Group join_pretended_hosts(const GroupOptions& options) {
+  const Deadline deadline = Deadline::after(options.rendezvous_timeout);
+  const launch::Joined joined = launch::join_run(options, deadline);
+  std::vector<int> leaders;
+  for (int rank = 0; rank < joined.world.size(); ++rank) leaders.push_back(rank / 2 * 2);
+  return comm::make_group(std::make_unique<comm::HierarchicalTransport>(
+                              joined.run, joined.world, comm::gloo_wire(), leaders, deadline),
+                          options);
+}
+
+Group join(RankKind kind, GroupOptions options) {
+  const bool alone = std::getenv("LOCKSTEP_WORLD_SIZE") == std::string("1");
+  if (kind == RankKind::hosts && !alone) return join_pretended_hosts(options);
+  options.transport = kind == RankKind::gloo ? "gloo" : "shm";
+  return init(options);
+}
+
 int rank_of_this_process() {
   return std::atoi(std::getenv("LOCKSTEP_RANK"));
 }
 
 }  // namespace
 
+std::string name_of(RankKind kind) {
+  switch (kind) {
+    case RankKind::thread:
+      return "thread";
+    case RankKind::process:
+      return "shm";
+    case RankKind::gloo:
+      return "gloo";
+    case RankKind::hosts:
+      return "hosts";
+  }
+  return "unknown";
+}
+
 void run_ranks(RankKind kind, int size, const std::function<void(Group)>& body,
                const GroupOptions& options) {
   if (kind == RankKind::thread) return run_threads(size, body, options);
   launch::JobResult result = launch::run_forked({.workers = size}, [&] {
-    const std::string error = message_of([&] { body(init(options)); });
+    const std::string error = message_of([&] { body(join(kind, options)); });
     if (!error.empty())
       std::fprintf(stderr, "rank %d: %s\n", rank_of_this_process(), error.c_str());
     return error.empty() && !::testing::Test::HasFailure() ? 0 : 1;
@@ -76,7 +112,7 @@ std::vector<std::string> errors_of_ranks(RankKind kind, int size,
   } else {
     for (int rank = 0; rank < size; ++rank) messages.write(rank, "(died)");
     launch::run_forked({.workers = size}, [&] {
-      messages.write(rank_of_this_process(), message_of([&] { body(init(options)); }));
+      messages.write(rank_of_this_process(), message_of([&] { body(join(kind, options)); }));
       return 0;
     });
   }

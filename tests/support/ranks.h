@@ -4,17 +4,23 @@
 
 #include <lockstep/group.h>
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace lockstep::testing {
 
-enum class RankKind { thread, process };
+/// How the ranks of a test are started and talk: threads, or forked processes that share memory,
+/// talk over Gloo, or pretend to be on several hosts of two ranks each.
+enum class RankKind { thread, process, gloo, hosts };
 
-inline std::string name_of(RankKind kind) {
-  return kind == RankKind::thread ? "thread" : "shm";
-}
+inline constexpr std::array kAllKinds{RankKind::thread, RankKind::process, RankKind::gloo,
+                                      RankKind::hosts};
+/// Those whose ranks share memory.
+inline constexpr std::array kSharedKinds{RankKind::thread, RankKind::process};
+
+std::string name_of(RankKind kind);
 
 /// Runs `body` on all ranks; a rank that throws, or whose EXPECTs fail, fails the test.
 void run_ranks(RankKind kind, int size, const std::function<void(Group)>& body,

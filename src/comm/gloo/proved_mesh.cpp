@@ -1,0 +1,42 @@
+#include "comm/gloo/proved_mesh.h"
+
+#include <unistd.h>
+
+namespace lockstep::comm {
+
+ProvedPair::ProvedPair(gloo::transport::tcp::Context* context, gloo::transport::tcp::Device* device,
+                       int rank, UniqueFd connection)
+    : Pair(context, device, rank, std::chrono::milliseconds(0)) {
+  // A pair begins to listen when it is made. It need not, and whoever may have connected is not who
+  // we want.
+  std::lock_guard<std::mutex> lock(m_);
+  if (fd_ >= 0) {
+    device_->unregisterDescriptor(fd_, this);
+    ::close(fd_);
+  }
+  fd_ = connection.release();
+  handleConnected();
+}
+
+void ProvedMesh::add(int rank, UniqueFd connection) {
+  pairs_[static_cast<std::size_t>(rank)] =
+      std::make_unique<ProvedPair>(this, device_.get(), rank, std::move(connection));
+}
+
+void ProvedMesh::close() {
+  for (auto& pair : pairs_)
+    if (pair) pair->close();
+}
+
+bool ProbedBuffer::wait_for(std::chrono::milliseconds slice) {
+  std::unique_lock<std::mutex> lock(m_);
+  auto is_over = [&] { return recvCompletions_ + sendCompletions_ > 0 || ex_ != nullptr; };
+  // One of the two is rung: a buffer either sends or receives.
+  std::condition_variable& rung = receives_ ? recvCv_ : sendCv_;
+  if (!is_over() && slice.count() > 0) rung.wait_for(lock, slice, is_over);
+  if (recvCompletions_ + sendCompletions_ > 0) return true;
+  if (ex_) std::rethrow_exception(ex_);
+  return false;
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,213 @@
+#include "comm/hierarchy/hierarchical_transport.h"
+
+#include "comm/auto_table.h"
+#include "comm/collectives/halving_doubling.h"
+#include "comm/collectives/ring.h"
+#include "comm/collectives/tree.h"
+#include "comm/reduce.h"
+#include "comm/shm/host_map.h"
+#include "comm/shm/shm_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::comm {
+
+namespace {
+
+/// A request that one of the two transports carries.
+struct RoutedRequest : Request {
+  RoutedRequest(Transport& via, std::shared_ptr<Request> inner)
+      : via(via), inner(std::move(inner)) {}
+  Transport& via;
+  const std::shared_ptr<Request> inner;
+};
+
+std::vector<int> ranks_led_by(const std::vector<int>& leaders, int leader) {
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < leaders.size(); ++rank)
+    if (leaders[rank] == leader) ranks.push_back(static_cast<int>(rank));
+  return ranks;
+}
+
+int place_in(const std::vector<int>& ranks, int rank) {
+  return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+
+/// The ranks of one host as a group of their own, whose messages call them as the whole group's do.
+Membership on_host(const Membership& whole, const std::vector<int>& ranks) {
+  Membership host;
+  host.group = fmt::format("{}/host of {}", whole.group, ranks.front());
+  host.rank = place_in(ranks, whole.rank);
+  for (int rank : ranks) {
+    host.members.push_back(whole.members[static_cast<std::size_t>(rank)]);
+    host.labels.push_back(whole.labels[static_cast<std::size_t>(rank)]);
+  }
+  return host;
+}
+
+ReduceOp without_average(ReduceOp op) {
+  return op == ReduceOp::average ? ReduceOp::sum : op;
+}
+
+}  // namespace
+
+HierarchicalTransport::HierarchicalTransport(RunContext run, const Membership& membership,
+                                             WireKind kind, std::vector<int> leaders,
+                                             const Deadline& deadline)
+    : run_(std::move(run)),
+      kind_(std::move(kind)),
+      name_(fmt::format("shm+{}", kind_.name)),
+      leaders_(std::move(leaders)),
+      neighbours_(ranks_led_by(leaders_, leaders_[static_cast<std::size_t>(membership.rank)])),
+      mesh_(std::make_unique<MeshTransport>(run_, membership, kind_, deadline)) {
+  try {
+    const Membership host = on_host(membership, neighbours_);
+    local_ = std::make_unique<SharedTransport>(std::make_unique<ShmSpace>(run_, host, deadline),
+                                               host, deadline);
+  } catch (...) {
+    mesh_->abandon(std::current_exception());
+    throw;
+  }
+  local_->while_waiting([this] { look_beyond_the_host(); });
+  mesh_->while_waiting([this] { return local_->move_messages(); });
+  make_lanes();
+}
+
+HierarchicalTransport::~HierarchicalTransport() = default;
+
+void HierarchicalTransport::make_lanes() {
+  std::vector<std::vector<int>> hosts;
+  for (int rank = 0; rank < size(); ++rank)
+    if (leaders_[static_cast<std::size_t>(rank)] == rank)
+      hosts.push_back(ranks_led_by(leaders_, rank));
+  auto lane_of = [&](std::size_t place) {
+    std::vector<int> ranks;
+    for (const auto& host : hosts) ranks.push_back(host[place]);
+    return ranks;
+  };
+  const auto place = static_cast<std::size_t>(place_in(neighbours_, rank()));
+  const bool even = std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) {
+    return host.size() == hosts.front().size();
+  });
+  if (even) lane_.emplace(*mesh_, lane_of(place));
+  if (place == 0) leader_lane_.emplace(*mesh_, lane_of(0));
+}
+
+bool HierarchicalTransport::on_this_host(int rank) const {
+  return std::find(neighbours_.begin(), neighbours_.end(), rank) != neighbours_.end();
+}
+
+/// While this rank waits for its neighbours, ranks of other hosts may wait for it, or be lost.
+void HierarchicalTransport::look_beyond_the_host() {
+  mesh_->throw_if_a_rank_failed();
+}
+
+// ── Collectives
+// ───────────────────────────────────────────────────────────────────────────────────
+
+void HierarchicalTransport::agree(const Fingerprint& call, const Deadline& deadline) {
+  mesh_->agree(call, deadline);
+}
+
+void HierarchicalTransport::all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
+                                       const Deadline& deadline) {
+  agree(call, deadline);
+  const std::size_t ranks = neighbours_.size();
+  const std::size_t by_lanes = lane_ ? data.count / ranks * ranks : 0;
+  if (by_lanes > 0) reduce_by_lanes(call, data.slice(0, by_lanes), op, deadline);
+  if (by_lanes < data.count)
+    reduce_by_leaders(call, data.slice(by_lanes, data.count - by_lanes), op, deadline);
+}
+
+void HierarchicalTransport::reduce_by_lanes(const Fingerprint& call, ArrayView data, ReduceOp op,
+                                            const Deadline& deadline) {
+  const std::size_t length = data.count / neighbours_.size();
+  const ArrayView mine = data.slice(length * static_cast<std::size_t>(local_->rank()), length);
+  local_->direct()->reduce_scatter(call, data, mine, without_average(op), deadline);
+  reduce_on_lane(*lane_, mine, op, deadline);
+  local_->direct()->all_gather(call, mine, data, deadline);
+}
+
+void HierarchicalTransport::reduce_by_leaders(const Fingerprint& call, ArrayView data, ReduceOp op,
+                                              const Deadline& deadline) {
+  local_->direct()->all_reduce(call, data, without_average(op), deadline);
+  if (leader_lane_) reduce_on_lane(*leader_lane_, data, op, deadline);
+  local_->direct()->broadcast(call, data, 0, deadline);
+}
+
+void HierarchicalTransport::reduce_on_lane(Lane& lane, ArrayView data, ReduceOp op,
+                                           const Deadline& deadline) {
+  const ReduceOp partial = without_average(op);
+  switch (pick(auto_table(), mesh_->name(), Offers{}, lane.size(), data.bytes())) {
+    case Algorithm::tree:
+      tree_all_reduce(lane, data, partial, deadline);
+      break;
+    case Algorithm::halving_doubling:
+      halving_doubling_all_reduce(lane, data, partial, deadline);
+      break;
+    default:
+      ring_all_reduce(lane, data, partial, deadline);
+  }
+  finish_average(data, op, size());
+}
+
+Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& call,
+                                       const Deadline& deadline) {
+  agree(call, deadline);
+  return local_->allocate(bytes, call, deadline);
+}
+
+// ── Messages
+// ──────────────────────────────────────────────────────────────────────────────────────
+
+std::shared_ptr<Request> HierarchicalTransport::start_send(int to, std::int32_t tag,
+                                                           std::span<const std::byte> data) {
+  if (on_this_host(to))
+    return std::make_shared<RoutedRequest>(
+        *local_, local_->start_send(place_in(neighbours_, to), tag, data));
+  return std::make_shared<RoutedRequest>(*mesh_, mesh_->start_send(to, tag, data));
+}
+
+std::shared_ptr<Request> HierarchicalTransport::start_recv(int from, std::int32_t tag,
+                                                           std::span<std::byte> data) {
+  if (on_this_host(from))
+    return std::make_shared<RoutedRequest>(
+        *local_, local_->start_recv(place_in(neighbours_, from), tag, data));
+  return std::make_shared<RoutedRequest>(*mesh_, mesh_->start_recv(from, tag, data));
+}
+
+void HierarchicalTransport::wait(Request& request, const Deadline& deadline) {
+  auto& routed = static_cast<RoutedRequest&>(request);
+  routed.via.wait(*routed.inner, deadline);
+}
+
+bool HierarchicalTransport::done(Request& request) {
+  auto& routed = static_cast<RoutedRequest&>(request);
+  return routed.via.done(*routed.inner);
+}
+
+// ── The rest
+// ──────────────────────────────────────────────────────────────────────────────────────
+
+void HierarchicalTransport::abandon(std::exception_ptr why) {
+  mesh_->abandon(why);
+  local_->abandon(why);
+}
+
+std::unique_ptr<Transport> HierarchicalTransport::split(const Membership& part,
+                                                        const Deadline& deadline) {
+  return std::make_unique<HierarchicalTransport>(run_, part, kind_,
+                                                 find_hosts(run_, part, deadline), deadline);
+}
+
+std::uint64_t HierarchicalTransport::bytes_moved() const {
+  return mesh_->bytes_moved() + local_->bytes_moved();
+}
+
+double HierarchicalTransport::seconds_waited() const {
+  return mesh_->seconds_waited() + local_->seconds_waited();
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,71 @@
+// HierarchicalTransport: ranks on several hosts, several of them on some. What stays on a host goes
+// through its memory, what leaves it over a network transport between all ranks.
+//
+// hierarchical all-reduce, where every host has g ranks: within each host rank i adds up part i of
+// the g arrays; the ranks i of all hosts form a lane, which all-reduces part i over the network;
+// within each host all copy all parts. The network carries each byte once a host, not once a rank.
+// Where hosts have unequally many ranks, and for what is left when the array is divided by g, the
+// first rank of each host does the network's part for its host.
+#pragma once
+
+#include "comm/hierarchy/lane.h"
+#include "comm/mesh/mesh_transport.h"
+#include "comm/shared/shared_transport.h"
+#include "comm/transport.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::comm {
+
+class HierarchicalTransport : public Transport, private HierarchicalCollectives {
+ public:
+  /// `leaders` has the lowest rank that shares its host for every rank (find_hosts). Joins the
+  /// group and waits until all ranks have.
+  HierarchicalTransport(RunContext run, const Membership& membership, WireKind kind,
+                        std::vector<int> leaders, const Deadline& deadline);
+  ~HierarchicalTransport() override;
+
+  const Membership& membership() const override { return mesh_->membership(); }
+  std::string_view name() const override { return name_; }
+
+  std::shared_ptr<Request> start_send(int to, std::int32_t tag,
+                                      std::span<const std::byte> data) override;
+  std::shared_ptr<Request> start_recv(int from, std::int32_t tag,
+                                      std::span<std::byte> data) override;
+  void wait(Request& request, const Deadline& deadline) override;
+  bool done(Request& request) override;
+  void agree(const Fingerprint& call, const Deadline& deadline) override;
+  Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
+  void abandon(std::exception_ptr why) override;
+  std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) override;
+  HierarchicalCollectives* hierarchical() override { return this; }
+  std::uint64_t bytes_moved() const override;
+  double seconds_waited() const override;
+
+ private:
+  void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
+                  const Deadline& deadline) override;
+  void reduce_by_lanes(const Fingerprint& call, ArrayView data, ReduceOp op,
+                       const Deadline& deadline);
+  void reduce_by_leaders(const Fingerprint& call, ArrayView data, ReduceOp op,
+                         const Deadline& deadline);
+  void reduce_on_lane(Lane& lane, ArrayView data, ReduceOp op, const Deadline& deadline);
+  void make_lanes();
+  void look_beyond_the_host();
+  bool on_this_host(int rank) const;
+
+  const RunContext run_;
+  const WireKind kind_;
+  const std::string name_;
+  const std::vector<int> leaders_;
+  std::vector<int> neighbours_;  ///< the ranks of this host, this one included
+  std::unique_ptr<MeshTransport> mesh_;
+  std::unique_ptr<SharedTransport> local_;
+  std::optional<Lane> lane_;  ///< the ranks with this one's place on every host, if all have one
+  std::optional<Lane> leader_lane_;  ///< the first rank of every host, if this one is such
+};
+
+}  // namespace lockstep::comm

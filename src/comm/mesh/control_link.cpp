@@ -1,0 +1,92 @@
+#include "comm/mesh/control_link.h"
+
+#include <lockstep/error.h>
+
+#include "base/frame.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace lockstep::comm {
+
+namespace {
+
+/// A peer that lets this much pile up does not read: it is stopped, and will be missed elsewhere.
+constexpr std::size_t kMaxUnsent = 64u << 20;
+
+}  // namespace
+
+ControlLink::ControlLink(ProvedConnection connection)
+    : socket_(std::move(connection.socket)), received_(std::move(connection.received)) {
+  detect_dead_hosts(socket_);
+}
+
+void ControlLink::send(const ControlMessage& message) {
+  if (presence_ != Presence::present || said_goodbye_) return;
+  if (outgoing_.size() > kMaxUnsent) return end();
+  outgoing_ += make_frame(encode(message));
+  flush();
+}
+
+void ControlLink::flush() {
+  while (!outgoing_.empty() && presence_ == Presence::present) {
+    const ssize_t sent =
+        ::send(socket_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    // A broken connection is noticed when it is read, after what the peer sent before it broke.
+    if (sent < 0) {
+      if (errno != EAGAIN) outgoing_.clear();
+      return;
+    }
+    outgoing_.erase(0, static_cast<std::size_t>(sent));
+  }
+}
+
+std::vector<ControlMessage> ControlLink::receive() {
+  std::vector<ControlMessage> messages;
+  while (presence_ == Presence::present) {
+    char block[4096];
+    const ssize_t got = ::recv(socket_.get(), block, sizeof block, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) break;
+    if (got <= 0) {
+      end();
+      break;
+    }
+    received_.append(block, static_cast<std::size_t>(got));
+    take_frames(messages);
+    if (static_cast<std::size_t>(got) < sizeof block) break;
+  }
+  return messages;
+}
+
+void ControlLink::take_frames(std::vector<ControlMessage>& messages) {
+  try {
+    while (auto frame = take_frame(received_)) {
+      ControlMessage message = decode_control_message(*frame);
+      if (const auto* goodbye = std::get_if<Goodbye>(&message)) {
+        culprit_ = goodbye->culprit;
+        presence_ = Presence::left;
+        return;
+      }
+      messages.push_back(message);
+    }
+  } catch (const Error&) {  // a peer that talks nonsense is as good as dead
+    end();
+  }
+}
+
+void ControlLink::end() {
+  presence_ = Presence::died;
+  outgoing_.clear();
+}
+
+void ControlLink::leave(int culprit) {
+  if (said_goodbye_ || !socket_) return;
+  send(Goodbye{culprit});
+  said_goodbye_ = true;
+  ::shutdown(socket_.get(), SHUT_WR);
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,56 @@
+// ControlLink: one rank's connection to one peer for control messages. Never blocks: what does not
+// fit the socket's buffer waits here, within bounds.
+//
+// One thread at a time (ControlMesh sees to it).
+#pragma once
+
+#include "base/unique_fd.h"
+#include "comm/mesh/control_message.h"
+#include "comm/mesh/peer_sockets.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::comm {
+
+class ControlLink {
+ public:
+  enum class Presence {
+    present,
+    left,  ///< it said goodbye
+    died,  ///< the connection ended without a goodbye
+  };
+
+  ControlLink() = default;
+  explicit ControlLink(ProvedConnection connection);
+
+  int fd() const { return socket_.get(); }
+  Presence presence() const { return presence_; }
+  /// The rank that the peer blamed in its goodbye; -1 if none.
+  int culprit() const { return culprit_; }
+
+  /// Sends it, or keeps it until flush() can. Does nothing once the peer is gone.
+  void send(const ControlMessage& message);
+  void flush();
+  bool has_unsent() const { return !outgoing_.empty(); }
+
+  /// What has come since the last call. Notices the end of the connection.
+  std::vector<ControlMessage> receive();
+
+  /// Says goodbye and ends this side of the connection; the peer's watcher notices at once.
+  void leave(int culprit);
+
+ private:
+  void take_frames(std::vector<ControlMessage>& messages);
+  void end();
+
+  UniqueFd socket_;
+  std::string received_;
+  std::string outgoing_;
+  Presence presence_ = Presence::present;
+  int culprit_ = -1;
+  bool said_goodbye_ = false;
+};
+
+}  // namespace lockstep::comm

@@ -1,0 +1,127 @@
+// ControlMesh: a connection between every two ranks of a group, beside the one that carries data,
+// on which they compare fingerprints, announce messages, and learn that a peer is gone. It is what
+// makes libraries safe that would hang or abort where ranks disagree or die.
+//
+// Who reads it: a rank that waits for the others' calls reads the sockets itself, which saves
+// waking a thread. A watcher thread sleeps until a connection ends, and reads along only while
+// someone expects announcements.
+//
+// Thread safety: any thread, except that agree is called by one at a time.
+#pragma once
+
+#include "base/thread_annotations.h"
+#include "comm/blame.h"
+#include "comm/mesh/control_link.h"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace lockstep::comm {
+
+class ControlMesh {
+ public:
+  /// What to do with an announcement. Called by whichever thread read it, with the mesh's lock
+  /// held: it must not call the mesh.
+  using OnAnnouncement = std::function<void(int from, const Announcement& announcement)>;
+
+  /// Takes the first channel of every peer. `transport` is what messages call it: "gloo".
+  ControlMesh(RunContext run, Membership membership, std::string transport,
+              std::vector<Peer>& peers, OnAnnouncement on_announcement);
+  ~ControlMesh();
+
+  /// Moves what else this rank has under way; true while some of it is still to be sent. Called
+  /// while this rank waits. Set it before the first wait.
+  void while_waiting(std::function<bool()> move_others) { move_others_ = std::move(move_others); }
+  /// Calls it.
+  bool move_others() { return move_others_ && move_others_(); }
+
+  /// Waits for all ranks to come with their fingerprints. If they differ, throws the same
+  /// MismatchError on all; throws PeerLostError and TimeoutError like Transport.
+  void agree(const Fingerprint& call, const Deadline& deadline);
+
+  void announce(int to, const Announcement& announcement);
+
+  /// While true, announcements are read even if nobody calls progress.
+  void expect_announcements(bool expected);
+
+  /// Reads what has come, and shows peers that ask that this rank waits. To be called now and then
+  /// by whoever waits for something else.
+  void progress();
+
+  /// Tells the peers that this rank leaves, because of the rank called `culprit` (-1: of its own
+  /// accord). Once is enough.
+  void leave(int culprit);
+
+  /// If `rank` is gone: who is to blame, itself or whoever made it give up.
+  std::optional<Loss> loss_of(int rank);
+
+  /// The rank to blame if `peer` keeps this one waiting too long: whoever does not answer, if
+  /// `peer` itself only waits. Takes a moment.
+  int culprit_behind(int peer);
+
+  bool gone(int rank);
+
+  /// Gone, and not of its own accord.
+  bool failed(int rank);
+
+  /// "rank 2 (pid 4711 on host)", and what it called last.
+  Late late(int rank);
+
+  Complainer me() const { return {transport_, membership_.label()}; }
+  /// Time spent in agree, waiting for others.
+  double seconds_waited() const { return seconds_waited_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Member {
+    ControlLink link;
+    std::deque<Fingerprint> calls;  ///< come, and not yet compared
+    Fingerprint last_call;
+    bool asks = false;      ///< whether we wait, and has no answer yet
+    bool answered = false;  ///< our last question
+  };
+
+  std::vector<int> others() const;
+  std::optional<int> rank_called(int label) const;
+
+  void read_all() REQUIRES_LOCK(mutex_);
+  void take(int from, const ControlMessage& message) REQUIRES_LOCK(mutex_);
+  void answer_those_who_ask() REQUIRES_LOCK(mutex_);
+  std::vector<int> without_call() REQUIRES_LOCK(mutex_);
+  bool all_have_come();
+  void wait_for_calls(const Fingerprint& call, const Deadline& deadline);
+  std::vector<int> without_call_now();
+  void throw_if_lost(const std::vector<int>& missing, const Fingerprint& call);
+  void report_late(const Fingerprint& call, const Deadline& deadline);
+  void sleep_until_something_comes();
+  std::vector<Fingerprint> take_calls(const Fingerprint& mine);
+  /// Those of `suspects` that do not answer.
+  std::vector<int> silent_among(const std::vector<int>& suspects);
+
+  void watch();
+  bool watch_once();
+  void wake_watcher();
+
+  const RunContext run_;
+  const Membership membership_;
+  const std::string transport_;
+  const OnAnnouncement on_announcement_;
+  std::function<bool()> move_others_;
+  const std::vector<std::string> names_;  ///< "rank 2 (pid 4711 on host)", by rank
+  UniqueFd wake_;                         ///< ends the watcher's sleep
+  UniqueFd nudge_;                        ///< ends the sleep of whoever waits in agree
+  std::atomic<double> seconds_waited_{0};
+
+  Mutex mutex_;
+  std::vector<Member> members_ GUARDED_BY(mutex_);
+  bool reading_ GUARDED_BY(mutex_) = false;  ///< whether the watcher reads announcements
+  bool agreeing_ GUARDED_BY(mutex_) = false;
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::thread watcher_;
+};
+
+}  // namespace lockstep::comm

@@ -1,0 +1,148 @@
+#include "comm/mesh/control_message.h"
+
+#include <lockstep/error.h>
+
+#include "comm/mesh/wire.h"
+
+#include <type_traits>
+
+namespace lockstep::comm {
+
+namespace {
+
+enum class Kind : std::uint8_t { call = 1, announcement, goodbye, ask, answer };
+
+/// Little-endian numbers, one after another.
+class Writer {
+ public:
+  explicit Writer(Kind kind) { put(static_cast<std::uint8_t>(kind)); }
+
+  template <typename T>
+  Writer& put(T value) {
+    const auto bits = static_cast<std::make_unsigned_t<T>>(value);
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      bytes_.push_back(static_cast<char>(bits >> (8 * i) & 0xff));
+    return *this;
+  }
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  T take() {
+    if (bytes_.size() < sizeof(T)) throw Error("a control message that is too short");
+    std::make_unsigned_t<T> bits = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      bits = static_cast<std::make_unsigned_t<T>>(
+          bits | static_cast<std::make_unsigned_t<T>>(static_cast<unsigned char>(bytes_[i]))
+                     << (8 * i));
+    bytes_.remove_prefix(sizeof(T));
+    return static_cast<T>(bits);
+  }
+
+  /// An enumerator up to `last`.
+  template <typename E>
+  E take_enum(E last) {
+    const auto value = take<std::uint8_t>();
+    if (value > static_cast<std::uint8_t>(last))
+      throw Error("a control message that makes no sense");
+    return static_cast<E>(value);
+  }
+
+  void require_end() const {
+    if (!bytes_.empty()) throw Error("a control message that is too long");
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+std::string write(const Call& call) {
+  const Fingerprint& print = call.fingerprint;
+  return Writer(Kind::call)
+      .put(static_cast<std::uint8_t>(print.operation))
+      .put(static_cast<std::uint8_t>(print.type))
+      .put(static_cast<std::uint8_t>(print.reduce))
+      .put(static_cast<std::uint8_t>(print.algorithm))
+      .put(print.root)
+      .put(print.count)
+      .put(print.sequence)
+      .bytes();
+}
+
+std::string write(const Announcement& message) {
+  return Writer(Kind::announcement).put(message.tag).put(message.slot).put(message.bytes).bytes();
+}
+
+std::string write(const Goodbye& message) {
+  return Writer(Kind::goodbye).put(message.culprit).bytes();
+}
+
+std::string write(const Ask&) {
+  return Writer(Kind::ask).bytes();
+}
+
+std::string write(const Answer&) {
+  return Writer(Kind::answer).bytes();
+}
+
+Call read_call(Reader& reader) {
+  Fingerprint print;
+  print.operation = reader.take_enum(kLastOperation);
+  print.type = reader.take_enum(DataType::uint8);
+  print.reduce = reader.take_enum(ReduceOp::product);
+  print.algorithm = reader.take_enum(Algorithm::native);
+  print.root = reader.take<std::int32_t>();
+  print.count = reader.take<std::uint64_t>();
+  print.sequence = reader.take<std::uint64_t>();
+  return {print};
+}
+
+Announcement read_announcement(Reader& reader) {
+  Announcement message;
+  message.tag = reader.take<std::int32_t>();
+  message.slot = reader.take<std::uint32_t>();
+  message.bytes = reader.take<std::uint64_t>();
+  if (message.tag < 0 || message.slot == kCollectiveSlot || message.slot > kMessageSlots)
+    throw Error("a control message that announces nonsense");
+  return message;
+}
+
+ControlMessage read(Kind kind, Reader& reader) {
+  switch (kind) {
+    case Kind::call:
+      return read_call(reader);
+    case Kind::announcement:
+      return read_announcement(reader);
+    case Kind::goodbye:
+      return Goodbye{reader.take<std::int32_t>()};
+    case Kind::ask:
+      return Ask{};
+    case Kind::answer:
+      return Answer{};
+  }
+  throw Error("a control message of an unknown kind");
+}
+
+}  // namespace
+
+std::string encode(const ControlMessage& message) {
+  return std::visit([](const auto& one) { return write(one); }, message);
+}
+
+ControlMessage decode_control_message(std::string_view bytes) {
+  Reader reader(bytes);
+  const auto kind = static_cast<Kind>(reader.take<std::uint8_t>());
+  ControlMessage message = read(kind, reader);
+  reader.require_end();
+  return message;
+}
+
+}  // namespace lockstep::comm

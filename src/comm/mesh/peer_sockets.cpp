@@ -1,0 +1,182 @@
+#include "comm/mesh/peer_sockets.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "base/host_name.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <limits>
+#include <list>
+
+namespace lockstep::comm {
+
+namespace {
+
+/// The first words on a connection: which rank it comes from and what it is for, in a fixed length.
+constexpr std::size_t kHelloBytes = 24;
+std::string hello_of(int rank, int channel) {
+  return fmt::format("{:<{}}", fmt::format("{} {} ", rank, channel), kHelloBytes);
+}
+
+/// Where a rank listens and who it is, as the store has it: "10.0.0.1:4711 812 node7".
+struct Card {
+  Address address;
+  int pid = 0;
+  std::string host;
+
+  std::string text() const { return fmt::format("{} {} {}", address.text(), pid, host); }
+
+  static Card parse(const std::string& text, const std::string& whose) {
+    const std::vector<std::string> words = split(text, ' ');
+    if (words.size() != 3) throw Error(fmt::format("the store's address of {} is no such", whose));
+    return {Address::parse(words[0], whose + "'s address"),
+            static_cast<int>(
+                parse_integer(words[1], whose + "'s pid", 1, std::numeric_limits<int>::max())),
+            words[2]};
+  }
+};
+
+class Connector {
+ public:
+  Connector(const RunContext& run, const Membership& membership, int channels,
+            const Deadline& deadline)
+      : run_(run),
+        membership_(membership),
+        channels_(channels),
+        deadline_(deadline),
+        purpose_("group " + membership.group),
+        listener_({run.address, 0}, run.token, purpose_),
+        peers_(static_cast<std::size_t>(membership.size())) {
+    for (Peer& peer : peers_) peer.channels.resize(static_cast<std::size_t>(channels));
+  }
+
+  std::vector<Peer> connect() {
+    run_.store->set(key_of(membership_.rank),
+                    Card{listener_.address(), ::getpid(), host_name()}.text());
+    for (int below = 0; below < membership_.rank; ++below) connect_to_rank(below);
+    expected_ = (membership_.size() - 1 - membership_.rank) * channels_;
+    while (expected_ > 0) accept_some();
+    for (int above = membership_.rank + 1; above < membership_.size(); ++above) look_up(above);
+    peers_[index(membership_.rank)].channels.clear();
+    return std::move(peers_);
+  }
+
+ private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+  std::string key_of(int rank) const { return fmt::format("mesh/{}/{}", membership_.group, rank); }
+
+  Address look_up(int rank) {
+    const std::string whose = fmt::format("rank {}", membership_.labels[index(rank)]);
+    const Card card = Card::parse(
+        run_.store->get(key_of(rank), deadline_, membership_.members[index(rank)]), whose);
+    peers_[index(rank)].pid = card.pid;
+    peers_[index(rank)].host = card.host;
+    return card.address;
+  }
+
+  void connect_to_rank(int below) {
+    const Address address = look_up(below);
+    for (int channel = 0; channel < channels_; ++channel) {
+      ProvedConnection connection = connect_proved(address, run_.token, purpose_, deadline_);
+      const std::string hello = hello_of(membership_.rank, channel);
+      // The first bytes on a new connection always fit its buffer.
+      if (::send(connection.socket.get(), hello.data(), hello.size(), MSG_NOSIGNAL) !=
+          static_cast<ssize_t>(hello.size()))
+        throw Error(fmt::format("lost the connection to rank {} while the group was made: {}",
+                                membership_.labels[index(below)], last_system_error()));
+      peers_[index(below)].channels[index(channel)] = std::move(connection);
+    }
+  }
+
+  void accept_some() {
+    if (deadline_.passed()) report_missing();
+    std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
+    for (const ProvedConnection& guest : guests_)
+      watched.push_back({guest.socket.get(), POLLIN, 0});
+    const auto left = std::min(deadline_.left(), GuardedListener::kTick);
+    if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) == 0)
+      look_for_deaths();
+    for (ProvedConnection& connection : listener_.service())
+      guests_.push_back(std::move(connection));
+    for (auto guest = guests_.begin(); guest != guests_.end();)
+      guest = seat(*guest) ? guests_.erase(guest) : std::next(guest);
+  }
+
+  /// Returns whether the guest needs no more attention: it said who it is, or it is gone.
+  bool seat(ProvedConnection& guest) {
+    // Not a byte more than the hello: what follows may be for another reader.
+    char block[kHelloBytes];
+    const ssize_t got =
+        ::recv(guest.socket.get(), block, kHelloBytes - guest.received.size(), MSG_DONTWAIT);
+    if (got == 0) return true;
+    if (got > 0) guest.received.append(block, static_cast<std::size_t>(got));
+    if (guest.received.size() < kHelloBytes) return false;
+    const std::vector<std::string> words = split(guest.received, ' ');
+    if (words.size() < 2) throw Error("a rank of this run speaks another version of the protocol");
+    const auto rank =
+        parse_integer(words[0], "a peer's rank", membership_.rank + 1, membership_.size() - 1);
+    const auto channel = parse_integer(words[1], "a peer's channel", 0, channels_ - 1);
+    guest.received.clear();
+    ProvedConnection& place =
+        peers_[static_cast<std::size_t>(rank)].channels[static_cast<std::size_t>(channel)];
+    if (!place.socket) --expected_;
+    place = std::move(guest);
+    return true;
+  }
+
+  std::vector<int> missing() const {
+    std::vector<int> ranks;
+    for (int rank = membership_.rank + 1; rank < membership_.size(); ++rank)
+      for (const ProvedConnection& channel : peers_[index(rank)].channels)
+        if (!channel.socket && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
+    return ranks;
+  }
+
+  void look_for_deaths() {
+    for (int rank : missing()) {
+      const auto how = run_.store->ending_of(membership_.members[index(rank)], {});
+      if (how)
+        throw PeerLostError(membership_.labels[index(rank)],
+                            fmt::format("rank {} {} before the group '{}' was made",
+                                        membership_.labels[index(rank)], *how, membership_.group));
+    }
+  }
+
+  [[noreturn]] void report_missing() const {
+    std::vector<std::string> names;
+    for (int rank : missing()) names.push_back(std::to_string(membership_.labels[index(rank)]));
+    throw TimeoutError(
+        fmt::format(
+            "rank {} waited {:.1f} s for rank {} to connect to {}: did all ranks start, and "
+            "can their hosts reach that address? LOCKSTEP_INTERFACE chooses another",
+            membership_.label(), deadline_.seconds(), enumerate(names), listener_.address().text()),
+        membership_.labels[index(missing().front())]);
+  }
+
+  const RunContext& run_;
+  const Membership& membership_;
+  const int channels_;
+  const Deadline& deadline_;
+  const std::string purpose_;
+  GuardedListener listener_;
+  std::vector<Peer> peers_;
+  std::list<ProvedConnection> guests_;  ///< proved, but they have not yet said who they are
+  int expected_ = 0;                    ///< connections from ranks above that are still to come
+};
+
+}  // namespace
+
+std::vector<Peer> connect_peers(const RunContext& run, const Membership& membership, int channels,
+                                const Deadline& deadline) {
+  return Connector(run, membership, channels, deadline).connect();
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,51 @@
+#include "comm/mpi/mpi_calls.h"
+
+#include <lockstep/error.h>
+
+#include <fmt/format.h>
+
+#include <sched.h>
+#include <thread>
+
+namespace lockstep::comm {
+
+void check_mpi(int code, std::string_view what) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  throw Error(fmt::format(
+      "MPI failed to {}: {}", what,
+      length > 0 ? std::string_view(text, static_cast<std::size_t>(length)) : "unknown error"));
+}
+
+void Patience::pause() {
+  using namespace std::chrono_literals;
+  constexpr int kSpins = 64;
+  if (++spins_ < kSpins) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (spins_ == kSpins) start_ = now;
+  if (now - start_ < 1ms)
+    ::sched_yield();
+  else
+    std::this_thread::sleep_for(now - start_ < 20ms ? 50us : 200us);
+}
+
+bool test_request(MPI_Request& request, std::string_view what) {
+  const MpiRuntime::Visit visit = MpiRuntime::instance().enter();
+  int done = 0;
+  check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+  return done != 0;
+}
+
+bool poll(const std::function<bool()>& done, std::chrono::milliseconds limit) {
+  const Deadline deadline = Deadline::after(limit);
+  Patience patience;
+  while (!done()) {
+    if (deadline.passed()) return false;
+    patience.pause();
+  }
+  return true;
+}
+
+}  // namespace lockstep::comm

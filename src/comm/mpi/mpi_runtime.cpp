@@ -1,0 +1,130 @@
+#include "comm/mpi/mpi_runtime.h"
+
+#include <lockstep/error.h>
+
+#include "comm/mpi/mpi_calls.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+
+namespace lockstep::comm {
+
+namespace {
+
+MPI_Comm world = MPI_COMM_NULL;  // set once, by the runtime's constructor
+
+/// Whether the user's program has started MPI. Throws Error if it has ended it already.
+bool started_by_program() {
+  int finalized = 0;
+  int initialized = 0;
+  MPI_Finalized(&finalized);
+  MPI_Initialized(&initialized);
+  if (finalized != 0)
+    throw UsageError("the program has called MPI_Finalize already: end it after the last group");
+  return initialized != 0;
+}
+
+void require_threads(int provided) {
+  if (provided >= MPI_THREAD_MULTIPLE) return;
+  throw UsageError(fmt::format(
+      "the transport mpi needs MPI_THREAD_MULTIPLE (level {}), but MPI has level {}: "
+      "call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave starting MPI to Lockstep",
+      static_cast<int>(MPI_THREAD_MULTIPLE), provided));
+}
+
+/// Broadcasts on the world from rank 0, and gives up at the deadline.
+void broadcast_bytes(void* bytes, std::size_t count, const Deadline& deadline) {
+  MpiRuntime& runtime = MpiRuntime::instance();
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const MpiRuntime::Visit visit = runtime.enter();
+    check_mpi(MPI_Ibcast(bytes, static_cast<int>(count), MPI_BYTE, 0, world, &request),
+              "broadcast the rendezvous");
+  }
+  auto done = [&] { return test_request(request, "broadcast the rendezvous"); };
+  if (poll(done, deadline.left())) return;
+  const std::string what = fmt::format(
+      "not all {} processes of this MPI job came to the rendezvous within {} s: "
+      "look for one that failed or never called init",
+      runtime.world_size(), deadline.seconds());
+  runtime.shut(what);
+  throw TimeoutError(what);
+}
+
+}  // namespace
+
+bool mpi_built() {
+  return true;
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "MPI of unknown version";
+  return {text, static_cast<std::size_t>(length)};
+}
+
+MPI_Comm mpi_world() {
+  return world;
+}
+
+MpiRuntime& MpiRuntime::instance() {
+  // Never destroyed: groups may outlive any static object.
+  static MpiRuntime* const runtime = new MpiRuntime;
+  return *runtime;
+}
+
+MpiRuntime::MpiRuntime() : process_(::getpid()) {
+  int provided = MPI_THREAD_SINGLE;
+  if (started_by_program()) {
+    MPI_Query_thread(&provided);
+  } else {
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "start");
+    started_here_ = true;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  require_threads(provided);
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "copy its world");
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(world, &rank_);
+  MPI_Comm_size(world, &size_);
+  if (started_here_) std::atexit(&MpiRuntime::at_exit);
+}
+
+void MpiRuntime::at_exit() {
+  MpiRuntime& runtime = instance();
+  // A child that was forked must not end its parent's connection.
+  if (runtime.process_ != ::getpid()) return;
+  if (runtime.finalize_ && runtime.wires_ == 0) MPI_Finalize();
+}
+
+std::string MpiRuntime::broadcast(std::string from_rank_zero, const Deadline& deadline) {
+  std::uint64_t length = from_rank_zero.size();
+  broadcast_bytes(&length, sizeof length, deadline);
+  if (length > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+    throw InternalError(fmt::format("a rendezvous of {} bytes is too long", length));
+  from_rank_zero.resize(length);
+  broadcast_bytes(from_rank_zero.data(), length, deadline);
+  return from_rank_zero;
+}
+
+MpiRuntime::Visit MpiRuntime::enter() {
+  Visit visit(door_);
+  if (!shut_because_.empty())
+    throw Error(fmt::format("MPI cannot be used any more in this process: {}", shut_because_));
+  return visit;
+}
+
+void MpiRuntime::shut(const std::string& why) {
+  skip_finalize();
+  const std::unique_lock lock(door_);
+  if (shut_because_.empty()) shut_because_ = why;
+}
+
+}  // namespace lockstep::comm

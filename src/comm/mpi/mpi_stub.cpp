@@ -1,0 +1,47 @@
+// Takes the place of the other files of this folder where MPI was not found.
+#include <lockstep/error.h>
+
+#include "comm/mpi/mpi_runtime.h"
+#include "comm/mpi/mpi_wire.h"
+
+namespace lockstep::comm {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw UsageError(
+      "this build has no MPI: install libopenmpi-dev and openmpi-bin, then build again");
+}
+
+}  // namespace
+
+bool mpi_built() {
+  return false;
+}
+
+std::string mpi_version() {
+  return "";
+}
+
+MpiRuntime& MpiRuntime::instance() {
+  refuse();
+}
+
+std::string MpiRuntime::broadcast(std::string, const Deadline&) {
+  refuse();
+}
+
+MpiRuntime::Visit MpiRuntime::enter() {
+  refuse();
+}
+
+void MpiRuntime::shut(const std::string&) {
+  refuse();
+}
+
+std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>&, int, const std::string&,
+                                    const Deadline&, const MpiWireOptions&) {
+  refuse();
+}
+
+}  // namespace lockstep::comm

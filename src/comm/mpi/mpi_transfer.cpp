@@ -1,0 +1,68 @@
+#include "comm/mpi/mpi_transfer.h"
+
+#include <lockstep/error.h>
+
+#include <algorithm>
+
+namespace lockstep::comm {
+
+namespace {
+
+constexpr std::string_view kWhat = "move a message";
+
+}  // namespace
+
+MpiTransfer::MpiTransfer(std::shared_ptr<MpiLink> link, std::size_t bytes, std::size_t part_bytes,
+                         const Start& start)
+    : link_(std::move(link)) {
+  requests_.reserve((bytes + part_bytes - 1) / part_bytes);
+  try {
+    for (std::size_t offset = 0; offset < bytes; offset += part_bytes) {
+      const MpiRuntime::Visit visit = link_->enter();
+      MPI_Request request = MPI_REQUEST_NULL;
+      const std::size_t length = std::min(part_bytes, bytes - offset);
+      check_mpi(start(offset, static_cast<int>(length), &request), "start a message");
+      requests_.push_back(request);
+    }
+  } catch (...) {
+    cancel_remaining();  // the destructor does not run for what was not constructed
+    throw;
+  }
+}
+
+MpiTransfer::~MpiTransfer() {
+  cancel_remaining();
+}
+
+bool MpiTransfer::done() {
+  link_->require_open();
+  return test_remaining();
+}
+
+bool MpiTransfer::wait_for(std::chrono::milliseconds slice) {
+  return poll([this] { return done(); }, slice);
+}
+
+bool MpiTransfer::test_remaining() {
+  for (; completed_ < requests_.size(); ++completed_)
+    if (!test_request(requests_[completed_], kWhat)) return false;
+  return true;
+}
+
+void MpiTransfer::cancel_remaining() {
+  if (completed_ == requests_.size()) return;
+  MpiRuntime& runtime = MpiRuntime::instance();
+  link_->keep_communicator();
+  try {
+    for (std::size_t i = completed_; i < requests_.size(); ++i) {
+      const MpiRuntime::Visit visit = runtime.enter();
+      if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+    }
+    if (poll([this] { return test_remaining(); }, kFarewell)) return;
+  } catch (const Error&) {
+    // The connection is broken, or somebody has shut the runtime already.
+  }
+  runtime.shut("a message was given up that MPI cannot take back");
+}
+
+}  // namespace lockstep::comm

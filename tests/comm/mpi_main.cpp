@@ -1,0 +1,42 @@
+// The test program that mpirun starts once for every rank. Rank 0 reports like any test program;
+// the others only what fails, so that tests are not counted several times.
+#include "comm/mpi/mpi_runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace {
+
+class OnlyFailures : public ::testing::EmptyTestEventListener {
+ public:
+  explicit OnlyFailures(int rank) : rank_(rank) {}
+
+  void OnTestPartResult(const ::testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::printf("[rank %d] %s:%d: %s\n", rank_, result.file_name() ? result.file_name() : "?",
+                result.line_number(), result.message());
+    std::fflush(stdout);
+  }
+
+ private:
+  const int rank_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (!lockstep::comm::mpi_built()) {
+    std::puts("skipped: this build has no MPI");
+    return 77;
+  }
+  const int rank = lockstep::comm::MpiRuntime::instance().world_rank();
+  if (rank != 0) {
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(std::make_unique<OnlyFailures>(rank).release());
+  }
+  return RUN_ALL_TESTS();
+}
