@@ -1,28 +1,54 @@
-// lockstep launch: any program on several workers of this host.
+// lockstep launch: any program on several workers, on this host or on several.
+#include <lockstep/error.h>
+
 #include "cli/command.h"
+#include "cli/launch_options.h"
 #include "launch/job.h"
+#include "launch/token_file.h"
 
 #include <fmt/format.h>
 
+#include <csignal>
+#include <cstdio>
 #include <memory>
 
 namespace lockstep::cli {
 
 namespace {
 
-struct LaunchCommand {
-  int workers = 2;
-  double grace = 10;
-  std::vector<std::string> program;
-};
+std::string report_of(const launch::JobResult& result) {
+  std::string report;
+  for (const std::string& warning : result.warnings)
+    report += fmt::format("lockstep launch: {}\n", warning);
+  if (result.interrupted_by != 0) return report;
+  if (result.failure_elsewhere)
+    return report + fmt::format("lockstep launch: {}\n", result.failure_elsewhere->text);
+  if (!result.first_failure) return report;
+  report += fmt::format("lockstep launch: {}\n", result.first_failure->text());
+  if (result.last_lines.empty()) return report;
+  report +=
+      fmt::format("lockstep launch: the last lines of rank {}:\n", result.first_failure->rank);
+  for (const std::string& line : result.last_lines) report += fmt::format("  | {}\n", line);
+  return report;
+}
 
-int run_launch(const LaunchCommand& command) {
-  const launch::JobResult result = launch::run_program(
-      {.workers = command.workers,
-       .grace = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.grace))},
-      command.program);
-  if (result.first_failure && result.interrupted_by == 0)
-    fmt::print(stderr, "lockstep launch: {}\n", result.first_failure->text());
+int make_token_file(const CLI::App& command, const LaunchCommand& options) {
+  if (command.get_options([](const CLI::Option* option) { return option->count() > 0; }).size() > 1)
+    throw UsageError("--new-token only writes a token: leave out all else");
+  launch::write_new_token(options.new_token);
+  fmt::print(
+      "wrote a new token to {}: copy it to every host of the run, and let nobody else read it\n",
+      options.new_token);
+  return kSuccess;
+}
+
+int run_launch(const CLI::App& command, LaunchCommand& options) {
+  if (!options.new_token.empty()) return make_token_file(command, options);
+  finish_launch_options(command, options);
+  const launch::JobResult result = launch::run_program(options.job, options.program);
+  // Whoever read this program's output may be gone; its exit code still counts.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::fputs(report_of(result).c_str(), stderr);
   return result.code();
 }
 
@@ -34,19 +60,10 @@ void add_launch_command(CLI::App& app, int& code) {
                          "start any program on N workers: lockstep launch --workers 4 -- "
                          "./mine arguments");
   auto options = std::make_shared<LaunchCommand>();
-  command->add_option("--workers", options->workers, "number of workers")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
-  command
-      ->add_option("--grace", options->grace,
-                   "seconds the others may go on after one worker has failed")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("program", options->program, "the program and its arguments, after --")
-      ->required();
-  command->callback([options, &code] {
+  add_launch_options(*command, *options);
+  command->callback([command, options, &code] {
     try {
-      code = run_launch(*options);
+      code = run_launch(*command, *options);
     } catch (...) {
       code = report_exception("lockstep launch");
     }

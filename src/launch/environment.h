@@ -1,7 +1,7 @@
 // How a process learns its place in a run: from variables that its launcher set.
 #pragma once
 
-#include "launch/socket.h"
+#include "base/socket.h"
 
 #include <functional>
 #include <map>
@@ -10,29 +10,50 @@
 
 namespace lockstep::launch {
 
+/// How the ranks of a run find each other.
+enum class Bootstrap {
+  none,       ///< a world of one: there is nobody to find
+  launcher,   ///< a launcher serves the rendezvous at Place::rendezvous
+  rank_zero,  ///< rank 0 has to serve it there
+  mpi,        ///< started by mpirun or mpiexec: MPI itself exchanges the address
+};
+
 /// A process's place in a run.
 struct Place {
   int rank = 0;
   int size = 1;
-  Address rendezvous;  ///< unused in a world of one
-  /// Whether rank 0 has to serve the rendezvous because no launcher does.
-  bool rank_zero_serves = false;
+  Bootstrap bootstrap = Bootstrap::none;
+  Address rendezvous;             ///< unused for none and mpi
+  std::optional<int> local_rank;  ///< among the ranks of this host, if the launcher said it
+  std::optional<int> local_size;  ///< how many ranks this host has, if the launcher said it
+  std::string token;              ///< LOCKSTEP_TOKEN: what all ranks of the run know; may be empty
+  std::string transport;  ///< LOCKSTEP_TRANSPORT: where the program leaves it open; may be empty
+  std::string interface;  ///< LOCKSTEP_INTERFACE: likewise
 };
 
 /// A variable's value, if it is set.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 std::optional<std::string> process_variable(const std::string& name);
 
-/// Looks for LOCKSTEP_RANK, LOCKSTEP_WORLD_SIZE and LOCKSTEP_RENDEZVOUS (`lockstep launch` sets
-/// them), then for torchrun's RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. None of them: a world
-/// of one. Throws UsageError for a rank without a size, a size without a rank, a rank outside the
-/// world, or a launcher that is not supported.
+/// Looks for a rank and a size in this order: LOCKSTEP_* (`lockstep launch` sets them), torchrun's,
+/// Open MPI's, PMI's (MPICH, Intel MPI), Slurm's; docs/launch.md lists the variables. None of them:
+/// a world of one. Throws UsageError for a rank without a size, a size without a rank, or a rank
+/// outside the world.
 Place find_place(const Variables& variables = process_variable);
 
-/// What a launcher sets for one of its workers.
+/// What a launcher sets for one of its workers: LOCKSTEP_*, and torchrun's variables that follow
+/// from its place.
 std::map<std::string, std::string> variables_for(const Place& place);
 
-/// Threads each of `workers` gets when they share this machine's cores: at least 1.
-int threads_per_worker(int workers);
+// What the files that read one launcher's variables share.
+
+/// Rank and size from two variables; nothing if neither is set.
+std::optional<Place> rank_and_size(const Variables& variables, const std::string& rank_name,
+                                   const std::string& size_name);
+
+/// Fills in the rank among this host's and their number, each if its variable is set. Throws
+/// UsageError if they do not fit.
+void read_local(const Variables& variables, const std::string& rank_name,
+                const std::string& size_name, Place& place);
 
 }  // namespace lockstep::launch

@@ -1,45 +1,32 @@
-#include <lockstep/error.h>
 #include <lockstep/init.h>
 
 #include "comm/group_core.h"
 #include "comm/shared/shared_transport.h"
-#include "comm/shm/shm_space.h"
 #include "comm/thread/thread_space.h"
-#include "launch/environment.h"
-#include "launch/store_client.h"
-#include "launch/store_server.h"
-
-#include <fmt/format.h>
-
-#include <unistd.h>
+#include "launch/join.h"
 
 namespace lockstep {
 
 namespace {
 
-std::unique_ptr<comm::SharedSpace> join_space(const launch::Place& place,
-                                              const Deadline& deadline) {
-  if (place.size == 1)
-    return std::make_unique<comm::ThreadSpace>(std::make_shared<comm::ThreadWorld>(1));
-  launch::StoreClient store(place.rendezvous, deadline);
-  store.set(fmt::format("rank {}", place.rank), fmt::format("pid {}", ::getpid()));
-  return std::make_unique<comm::ShmSpace>(store, "world", place.rank, place.size, deadline);
+/// A world of one needs no rendezvous.
+std::unique_ptr<comm::Transport> make_alone(const comm::Membership& world,
+                                            const Deadline& deadline) {
+  auto space =
+      std::make_unique<comm::ThreadSpace>(std::make_shared<comm::ThreadWorld>(world.labels));
+  return std::make_unique<comm::SharedTransport>(std::move(space), world, deadline);
 }
 
 }  // namespace
 
 Group init(const GroupOptions& options) {
-  const launch::Place place = launch::find_place();
   const Deadline deadline = Deadline::after(options.rendezvous_timeout);
-  // Served only until all ranks have joined, which is when the transport is made.
-  std::optional<launch::StoreServer> server;
-  if (place.rank_zero_serves && place.rank == 0) {
-    server.emplace(place.rendezvous);
-    server->start();
-  }
-  return comm::make_group(
-      std::make_unique<comm::SharedTransport>(join_space(place, deadline), place.rank, deadline),
-      options);
+  const launch::Joined joined = launch::join_run(options, deadline);
+  return comm::make_group(joined.world.size() == 1
+                              ? make_alone(joined.world, deadline)
+                              : comm::make_transport(joined.transport, joined.network, joined.run,
+                                                     joined.world, deadline),
+                          options);
 }
 
 }  // namespace lockstep

@@ -3,92 +3,150 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
-#include "launch/environment.h"
-#include "launch/store_server.h"
+#include "base/host_name.h"
+#include "launch/cores.h"
+#include "launch/program.h"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <map>
+#include <optional>
 
 namespace lockstep::launch {
 
 namespace {
 
-void set_variables(const Place& place) {
-  for (const auto& [name, value] : variables_for(place)) ::setenv(name.c_str(), value.c_str(), 1);
-  // As many threads as the cores allow, unless the user decided; read by OpenMP when it starts.
-  const std::string threads = std::to_string(threads_per_worker(place.size));
-  ::setenv("OMP_NUM_THREADS", threads.c_str(), 0);
+/// What one worker needs to start.
+struct Start {
+  Worker worker;
+  std::map<std::string, std::string> variables;
+  std::vector<int> cores;  ///< to be pinned to; empty: any
+};
+
+std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
+                               const std::string& host) {
+  const std::vector<int> cores = options.pin ? usable_cores() : std::vector<int>{};
+  const std::string threads = std::to_string(threads_per_worker(options.workers));
+  std::vector<Start> starts;
+  for (int index = 0; index < options.workers; ++index) {
+    Start start;
+    start.worker.rank = site.first_rank() + index;
+    start.worker.host = host;
+    start.variables = site.variables_of(index);
+    // Read by OpenMP when it starts.
+    if (!process_variable("OMP_NUM_THREADS")) start.variables["OMP_NUM_THREADS"] = threads;
+    if (!options.transport.empty()) start.variables["LOCKSTEP_TRANSPORT"] = options.transport;
+    if (!options.interface.empty()) start.variables["LOCKSTEP_INTERFACE"] = options.interface;
+    start.cores = share_of_cores(cores, index, options.workers);
+    starts.push_back(std::move(start));
+  }
+  return starts;
 }
 
 /// Forks the workers; `in_child` must not return.
-JobResult run_workers(const JobOptions& options, const std::function<void()>& in_child) {
-  if (options.workers < 1)
-    throw UsageError(fmt::format("a job needs at least one worker, not {}", options.workers));
-  Supervisor supervisor;
-  StoreServer store;
+void start_workers(Supervisor& supervisor, std::vector<Start>& starts,
+                   const std::function<void(const Start&)>& in_child) {
   const pid_t parent = ::getpid();
   // What the parent has buffered must not come out once a child as well.
   std::fflush(nullptr);
-  for (int rank = 0; rank < options.workers; ++rank) {
+  for (Start& start : starts) {
     const pid_t child = ::fork();
     if (child < 0) {
       const std::string why = last_system_error();
       supervisor.terminate();
-      throw Error(fmt::format("cannot start worker {} of {}: {}", rank, options.workers, why));
+      throw Error(fmt::format("cannot start rank {} ({} workers): {}", start.worker.rank,
+                              starts.size(), why));
     }
     if (child == 0) {
       Supervisor::prepare_child(parent);
-      set_variables({rank, options.workers, store.address(), false});
-      in_child();
+      pin_to(start.cores);
+      in_child(start);
       std::_Exit(1);
     }
-    supervisor.add(rank, child);
+    start.worker.pid = child;
+    supervisor.add(start.worker);
   }
-  store.start();
-  return supervisor.wait(options.grace);
+}
+
+/// Watches the workers until all have ended, here and on the other nodes.
+JobResult supervise(Supervisor& supervisor, Site& site, std::chrono::milliseconds grace) {
+  JobResult result =
+      supervisor.wait(grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
+                              .stop = [&] { return site.tick(); }});
+  if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
+  site.done();
+  int signal = 0;
+  while (signal == 0) {
+    site.tick();
+    if (site.ended()) break;
+    signal = Supervisor::pause();
+  }
+  if (signal != 0) result.interrupted_by = signal;
+  result.failure_elsewhere = site.failure_elsewhere();
+  return result;
+}
+
+/// Waits until the workers' output has been passed on: as long as someone reads it.
+void pass_output_on(OutputRelay& relay, JobResult& result) {
+  constexpr std::chrono::seconds kPatience(60);
+  relay.workers_ended();
+  std::size_t progress = relay.progress();
+  Deadline deadline = Deadline::after(kPatience);
+  while (!relay.done() && !deadline.passed() && Supervisor::pause() == 0)
+    if (relay.progress() != progress) {
+      progress = relay.progress();
+      deadline = Deadline::after(kPatience);
+    }
+  result.warnings = relay.stop();
+  if (result.first_failure) result.last_lines = relay.last_lines(result.first_failure->rank);
 }
 
 }  // namespace
 
 JobResult run_forked(const JobOptions& options, const std::function<int()>& body) {
-  return run_workers(options, [&] {
+  if (options.nodes.count != 1) throw UsageError("forked workers run on one host");
+  Site site(options.nodes, options.workers, options.grace);
+  Supervisor supervisor;
+  std::vector<Start> starts = plan_starts(options, site, "");
+  start_workers(supervisor, starts, [&](const Start& start) {
+    for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
     const int code = body();
     std::fflush(nullptr);
     std::_Exit(code);
   });
+  site.started();
+  return supervise(supervisor, site, options.grace);
 }
 
 JobResult run_program(const JobOptions& options, const std::vector<std::string>& command) {
-  if (command.empty()) throw UsageError("there is no program to start: write it after --");
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-
-  // Closed by a successful exec; a child that cannot exec writes why into it.
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    throw Error(fmt::format("cannot start '{}': {}", command[0], last_system_error()));
-  UniqueFd failures(ends[0]);
-  UniqueFd report(ends[1]);
-
-  JobResult result = run_workers(options, [&] {
-    // Workers are not in the terminal's foreground: reading from it would stop them.
-    const int nothing = ::open("/dev/null", O_RDONLY);
-    if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
-    ::execvp(arguments[0], arguments.data());
-    const int error = errno;
-    [[maybe_unused]] ssize_t put = ::write(report.get(), &error, sizeof error);
-    std::_Exit(127);
+  const Program program(command);
+  // Before other nodes are kept waiting.
+  if (!options.output.log_dir.empty()) make_folder(options.output.log_dir);
+  Site site(options.nodes, options.workers, options.grace);
+  std::vector<Start> starts = plan_starts(options, site, host_name());
+  std::map<int, ExecTexts> environments;
+  for (const Start& start : starts)
+    environments.try_emplace(start.worker.rank, Program::environment_with(start.variables));
+  std::optional<OutputRelay> relay;
+  if (options.output.capture) {
+    std::vector<int> ranks;
+    for (const Start& start : starts) ranks.push_back(start.worker.rank);
+    relay.emplace(options.output, ranks);
+  }
+  Supervisor supervisor;
+  start_workers(supervisor, starts, [&](const Start& start) {
+    if (relay) relay->use_in_child(start.worker.rank);
+    program.execute(environments.at(start.worker.rank));
   });
-  int error = 0;
-  if (::read(failures.get(), &error, sizeof error) == sizeof error)
-    throw UsageError(fmt::format("cannot start '{}': {}", command[0], std::strerror(error)));
+  if (relay) relay->start();
+  site.started();
+  JobResult result = supervise(supervisor, site, options.grace);
+  if (relay) pass_output_on(*relay, result);
+  program.require_started();
   return result;
 }
 

@@ -1,7 +1,8 @@
-// Starting the workers of a run on this host, with a rendezvous for them, and waiting for their
-// end.
+// Starting this host's workers of a run, with a rendezvous for them, and waiting for their end.
 #pragma once
 
+#include "launch/output_relay.h"
+#include "launch/site.h"
 #include "launch/supervisor.h"
 
 #include <chrono>
@@ -12,18 +13,32 @@
 namespace lockstep::launch {
 
 struct JobOptions {
+  /// On this host. Each gets its share of the cores in OMP_NUM_THREADS, unless that is set already.
   int workers = 1;
   /// How long the others may go on after one has failed. They need it to notice and to say who
   /// failed.
   std::chrono::milliseconds grace = std::chrono::seconds(10);
+  /// Whether each worker is kept on its share of the cores, where there is at least one for each.
+  /// Keeps caches warm and neighbours apart; turn it off where several jobs share a host, because
+  /// each would take the same cores.
+  bool pin = false;
+  /// LOCKSTEP_TRANSPORT and LOCKSTEP_INTERFACE for the workers: for what their program leaves open.
+  /// Empty: not set.
+  std::string transport{};
+  std::string interface {};
+  /// What becomes of the workers' output. Of run_program only.
+  OutputOptions output{};
+  /// Several hosts. Of run_program only.
+  NodeOptions nodes{};
 };
 
 /// Runs `body` in `workers` forked processes, which exit with the code it returns. The fastest way
-/// to start: libraries are loaded once. REQUIRES: this process has no threads of its own running,
-/// and `body` does not throw.
+/// to start: libraries are loaded once. They write straight to where this process does. REQUIRES:
+/// this process has no threads of its own running, and `body` does not throw.
 JobResult run_forked(const JobOptions& options, const std::function<int()>& body);
 
-/// Runs a program on `workers` processes. Throws UsageError if it cannot be started.
+/// Runs a program on `workers` processes. Throws UsageError if it cannot be started, or if the
+/// options make no sense; what Site and OutputRelay throw, too. May be called while threads run.
 JobResult run_program(const JobOptions& options, const std::vector<std::string>& command);
 
 }  // namespace lockstep::launch

@@ -2,14 +2,13 @@
 
 #include "base/deadline.h"
 
-#include <fmt/format.h>
-
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <optional>
 
 namespace lockstep::launch {
 
@@ -31,21 +30,16 @@ int next_signal() {
 
 }  // namespace
 
-std::string Outcome::text() const {
-  const std::string who = fmt::format("rank {} (pid {})", rank, pid);
-  if (signal != 0)
-    return fmt::format("{} was ended by signal {} ({})", who, signal, ::strsignal(signal));
-  return fmt::format("{} exited with code {}", who, exit_code);
+SignalsHeld::SignalsHeld() {
+  const sigset_t signals = watched_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
 }
 
-int JobResult::code() const {
-  if (interrupted_by != 0) return 128 + interrupted_by;
-  return first_failure ? first_failure->code() : 0;
+SignalsHeld::~SignalsHeld() {
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 Supervisor::Supervisor() {
-  const sigset_t signals = watched_signals();
-  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
   // Where SIGCHLD was ignored the kernel would forget how the workers ended.
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
@@ -55,7 +49,6 @@ Supervisor::Supervisor() {
 Supervisor::~Supervisor() {
   terminate();
   ::sigaction(SIGCHLD, &child_action_before_, nullptr);
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void Supervisor::prepare_child(pid_t parent) {
@@ -67,25 +60,26 @@ void Supervisor::prepare_child(pid_t parent) {
   if (::getppid() != parent) ::_exit(1);
 }
 
-void Supervisor::add(int rank, pid_t pid) {
-  ::setpgid(pid, pid);  // the child does the same: whoever comes first
-  running_.push_back({rank, pid});
+void Supervisor::add(const Worker& worker) {
+  ::setpgid(worker.pid, worker.pid);  // the child does the same: whoever comes first
+  running_.push_back(worker);
 }
 
-JobResult Supervisor::wait(std::chrono::milliseconds grace) {
+JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks) {
   constexpr std::chrono::seconds kPatience(3);  // between SIGTERM and SIGKILL
   JobResult result;
   std::optional<Deadline> terminate;
   std::optional<Deadline> kill;
-  reap(result);
+  reap(result, hooks);
   while (!running_.empty()) {
     const int signal = next_signal();
     if (signal == SIGINT || signal == SIGTERM) {
       result.interrupted_by = signal;
       signal_all(signal);
     }
-    reap(result);
-    if (!terminate && (result.first_failure || result.interrupted_by != 0))
+    const bool stop = hooks.stop && hooks.stop();
+    reap(result, hooks);
+    if (!terminate && (stop || result.first_failure || result.interrupted_by != 0))
       terminate = Deadline::after(grace);
     if (terminate && terminate->passed() && !kill) {
       signal_all(SIGTERM);
@@ -96,13 +90,18 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace) {
   return result;
 }
 
+int Supervisor::pause() {
+  const int signal = next_signal();
+  return signal == SIGCHLD ? 0 : signal;
+}
+
 void Supervisor::terminate() {
   signal_all(SIGKILL);
   for (const Worker& worker : running_) ::waitpid(worker.pid, nullptr, 0);
   running_.clear();
 }
 
-void Supervisor::reap(JobResult& result) {
+void Supervisor::reap(JobResult& result, const SupervisorHooks& hooks) {
   std::optional<Outcome> failure;
   for (auto worker = running_.begin(); worker != running_.end();) {
     int status = 0;
@@ -111,7 +110,7 @@ void Supervisor::reap(JobResult& result) {
       ++worker;
       continue;
     }
-    Outcome outcome{worker->rank, worker->pid, 0, 0};
+    Outcome outcome{*worker};
     if (WIFSIGNALED(status))
       outcome.signal = WTERMSIG(status);
     else
@@ -121,6 +120,7 @@ void Supervisor::reap(JobResult& result) {
       failure = outcome;
     result.outcomes.push_back(outcome);
     worker = running_.erase(worker);
+    if (hooks.ended) hooks.ended(outcome);
   }
   if (!result.first_failure) result.first_failure = failure;
 }

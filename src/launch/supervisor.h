@@ -2,44 +2,43 @@
 // whom.
 #pragma once
 
+#include "launch/outcome.h"
+
 #include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
-#include <optional>
-#include <string>
+#include <functional>
 #include <vector>
 
 namespace lockstep::launch {
 
-/// How a worker ended.
-struct Outcome {
-  int rank = 0;
-  pid_t pid = 0;
-  int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0 if it exited
+/// While it lives, SIGCHLD, SIGINT and SIGTERM wait: in this thread, and for good in threads that
+/// it starts meanwhile, so that only the supervisor takes them.
+class SignalsHeld {
+ public:
+  SignalsHeld();
+  ~SignalsHeld();
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
 
-  bool failed() const { return exit_code != 0 || signal != 0; }
-  /// What a shell would report: the exit code, or 128 + signal.
-  int code() const { return signal != 0 ? 128 + signal : exit_code; }
-  /// "rank 2 (pid 4711) was ended by signal 9 (Killed)".
-  std::string text() const;
+ private:
+  sigset_t before_;
 };
 
-/// How a run ended.
-struct JobResult {
-  std::vector<Outcome> outcomes;         ///< in the order in which the workers ended
-  std::optional<Outcome> first_failure;  ///< the one to look at; others are often its consequences
-  int interrupted_by = 0;                ///< SIGINT or SIGTERM, if one came
-
-  /// 0 if all went well, else the first failing worker's code.
-  int code() const;
+/// What else happens while a supervisor waits. Called on its thread, never at the same time.
+struct SupervisorHooks {
+  /// A worker has ended.
+  std::function<void(const Outcome&)> ended;
+  /// About ten times a second. True ends this host's workers as a failure among them would: with
+  /// `grace`.
+  std::function<bool()> stop;
 };
 
 class Supervisor {
  public:
-  /// Blocks SIGCHLD, SIGINT and SIGTERM in this thread, and in threads it starts from now on, so
-  /// that none is missed. Make it before the first fork. Unblocks them when it goes.
+  /// Holds the signals back in this thread, and in threads it starts from now on, so that none is
+  /// missed. Make it before the first fork.
   Supervisor();
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
@@ -49,27 +48,26 @@ class Supervisor {
   /// its own, so that signals reach what it starts, and dies with its parent.
   static void prepare_child(pid_t parent);
 
-  void add(int rank, pid_t pid);
+  void add(const Worker& worker);
 
   /// Returns when all workers have ended. SIGINT and SIGTERM are passed on to them. After a failure
   /// the others have `grace` to notice and end by themselves; then they get SIGTERM, and a moment
   /// later SIGKILL.
-  JobResult wait(std::chrono::milliseconds grace);
+  JobResult wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks = {});
+
+  /// Waits a tenth of a second; returns SIGINT or SIGTERM if one came, else 0. For what is left to
+  /// do after wait().
+  static int pause();
 
   /// Ends all workers at once: for a job that could not be started whole.
   void terminate();
 
  private:
-  struct Worker {
-    int rank;
-    pid_t pid;
-  };
-
-  void reap(JobResult& result);
+  void reap(JobResult& result, const SupervisorHooks& hooks);
   void signal_all(int signal) const;
 
+  SignalsHeld held_;
   std::vector<Worker> running_;
-  sigset_t before_;
   struct sigaction child_action_before_;
 };
 

@@ -3,7 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/text.h"
-#include "launch/environment.h"
+#include "launch/cores.h"
 #include "models/model_names.h"
 
 #include <fmt/format.h>

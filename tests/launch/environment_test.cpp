@@ -32,22 +32,37 @@ TEST(Environment, WithoutVariablesIsAWorldOfOne) {
   const Place place = find_place(from({}));
   EXPECT_EQ(place.rank, 0);
   EXPECT_EQ(place.size, 1);
+  EXPECT_EQ(place.bootstrap, Bootstrap::none);
+  EXPECT_FALSE(place.local_rank);
 }
 
 TEST(Environment, ReadsWhatTheLauncherSets) {
-  const Place given{2, 4, {"127.0.0.1", 4711}, false};
+  Place given;
+  given.rank = 2;
+  given.size = 4;
+  given.rendezvous = {"127.0.0.1", 4711};
+  given.local_rank = 0;
+  given.local_size = 2;
+  given.token = "secret";
+  given.transport = "gloo";
+  given.interface = "eth0";
   const Place found = find_place(from(variables_for(given)));
   EXPECT_EQ(found.rank, 2);
   EXPECT_EQ(found.size, 4);
   EXPECT_EQ(found.rendezvous.text(), "127.0.0.1:4711");
-  EXPECT_FALSE(found.rank_zero_serves);
+  EXPECT_EQ(found.bootstrap, Bootstrap::launcher);
+  EXPECT_EQ(found.local_rank, 0);
+  EXPECT_EQ(found.local_size, 2);
+  EXPECT_EQ(found.token, "secret");
+  EXPECT_EQ(found.transport, "gloo");
+  EXPECT_EQ(found.interface, "eth0");
 }
 
 TEST(Environment, ReadsTorchrunsVariablesWithTheirDefaults) {
   const Place place = find_place(from({{"RANK", "1"}, {"WORLD_SIZE", "2"}}));
   EXPECT_EQ(place.rank, 1);
   EXPECT_EQ(place.rendezvous.text(), "127.0.0.1:29500");
-  EXPECT_TRUE(place.rank_zero_serves);
+  EXPECT_EQ(place.bootstrap, Bootstrap::rank_zero);
 }
 
 TEST(Environment, LeavesTorchrunsAgentItsPort) {
@@ -59,7 +74,11 @@ TEST(Environment, LeavesTorchrunsAgentItsPort) {
 }
 
 TEST(Environment, PrefersItsOwnVariables) {
-  Map values = variables_for({3, 8, {"127.0.0.1", 1}, false});
+  Map values{{"LOCKSTEP_RANK", "3"},
+             {"LOCKSTEP_WORLD_SIZE", "8"},
+             {"LOCKSTEP_RENDEZVOUS", "127.0.0.1:1"},
+             {"OMPI_COMM_WORLD_RANK", "1"},
+             {"OMPI_COMM_WORLD_SIZE", "2"}};
   values["RANK"] = "0";
   values["WORLD_SIZE"] = "2";
   EXPECT_EQ(find_place(from(values)).rank, 3);
@@ -79,15 +98,50 @@ TEST(Environment, RefusesWhatMakesNoSense) {
               HasSubstr("LOCKSTEP_RENDEZVOUS is not"));
 }
 
-TEST(Environment, RefusesLaunchersItDoesNotKnowYet) {
-  EXPECT_THAT(refusal({{"OMPI_COMM_WORLD_SIZE", "4"}}), HasSubstr("started by mpirun"));
-  EXPECT_THAT(refusal({{"SLURM_STEP_NUM_TASKS", "2"}}), HasSubstr("started by srun"));
-  EXPECT_EQ(refusal({{"OMPI_COMM_WORLD_SIZE", "1"}}), "");
+TEST(Environment, RefusesLocalRanksThatDoNotFit) {
+  const Map world{{"RANK", "0"}, {"WORLD_SIZE", "4"}};
+  auto with = [&](Map more) {
+    more.insert(world.begin(), world.end());
+    return refusal(more);
+  };
+  EXPECT_THAT(with({{"LOCAL_WORLD_SIZE", "5"}}), HasSubstr("LOCAL_WORLD_SIZE is '5'"));
+  EXPECT_THAT(with({{"LOCAL_WORLD_SIZE", "2"}, {"LOCAL_RANK", "2"}}),
+              HasSubstr("LOCAL_RANK is '2': it must be a whole number from 0 to 1"));
+  EXPECT_EQ(with({{"LOCAL_RANK", "3"}}), "");
 }
 
-TEST(Environment, SharesOutTheCores) {
-  EXPECT_GE(threads_per_worker(1), 1);
-  EXPECT_EQ(threads_per_worker(100'000), 1);
+TEST(Environment, ReadsOpenMpisVariables) {
+  const Place place = find_place(from({{"OMPI_COMM_WORLD_RANK", "3"},
+                                       {"OMPI_COMM_WORLD_SIZE", "4"},
+                                       {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                       {"PMI_RANK", "0"},
+                                       {"PMI_SIZE", "9"}}));
+  EXPECT_EQ(place.rank, 3);
+  EXPECT_EQ(place.size, 4);
+  EXPECT_EQ(place.bootstrap, Bootstrap::mpi);
+  EXPECT_EQ(place.local_rank, 1);
+  EXPECT_EQ(place.local_size, 2);
+  EXPECT_THAT(refusal({{"OMPI_COMM_WORLD_RANK", "0"}}),
+              HasSubstr("OMPI_COMM_WORLD_RANK is set but OMPI_COMM_WORLD_SIZE is not"));
+  EXPECT_EQ(
+      find_place(from({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}})).bootstrap,
+      Bootstrap::none);
+}
+
+TEST(Environment, ReadsPmisVariables) {
+  const Place mpich = find_place(from(
+      {{"PMI_RANK", "2"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "0"}, {"MPI_LOCALNRANKS", "2"}}));
+  EXPECT_EQ(mpich.rank, 2);
+  EXPECT_EQ(mpich.bootstrap, Bootstrap::mpi);
+  EXPECT_EQ(mpich.local_rank, 0);
+  EXPECT_EQ(mpich.local_size, 2);
+  const Place other =
+      find_place(from({{"PMI_RANK", "2"}, {"PMI_SIZE", "4"}, {"PMI_LOCAL_RANK", "1"}}));
+  EXPECT_EQ(other.local_rank, 1);
+  EXPECT_THAT(refusal({{"PMI_SIZE", "2"}}), HasSubstr("PMI_SIZE is set but PMI_RANK is not"));
+  EXPECT_THAT(refusal({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}),
+              HasSubstr("a world of 2 has ranks 0 to 1"));
 }
 
 TEST(Address, IsParsedAndKnowsLoopback) {
@@ -97,7 +151,7 @@ TEST(Address, IsParsedAndKnowsLoopback) {
   EXPECT_TRUE((Address{"localhost", 1}.is_loopback()));
   EXPECT_TRUE((Address{"127.8.9.1", 1}.is_loopback()));
   EXPECT_FALSE((Address{"192.168.0.1", 1}.is_loopback()));
-  EXPECT_THROW((Address{"nowhere", 1}.is_loopback()), UsageError);
+  EXPECT_THROW((Address{"no..where", 1}.is_loopback()), UsageError);
 }
 
 }  // namespace

@@ -5,7 +5,12 @@
 #include <lockstep/init.h>
 
 #include "base/files.h"
-#include "launch/socket.h"
+#include "base/socket.h"
+#include "launch/cores.h"
+#include "launch/environment.h"
+#include "launch/store_client.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -96,17 +101,107 @@ TEST(Job, PassesAnInterruptOnToItsWorkers) {
 }
 
 TEST(Job, StartsAProgramWithItsPlaceInTheEnvironment) {
-  const auto file = std::filesystem::temp_directory_path() /
-                    fmt::format("lockstep-job-{}", static_cast<int>(::getpid()));
-  const std::string script =
-      fmt::format("echo $LOCKSTEP_RANK/$LOCKSTEP_WORLD_SIZE ${{OMP_NUM_THREADS:+threads}} >> {}",
-                  file.string());
-  const JobResult result = run_program({.workers = 2}, {"sh", "-c", script});
+  const testing::TemporaryFolder folder;
+  const std::string script = fmt::format(
+      "echo $LOCKSTEP_RANK/$LOCKSTEP_WORLD_SIZE $LOCKSTEP_LOCAL_RANK/$LOCKSTEP_LOCAL_WORLD_SIZE "
+      "$RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR "
+      "${{MASTER_PORT:+port}} ${{OMP_NUM_THREADS:+threads}} ${{#LOCKSTEP_TOKEN}} "
+      "$LOCKSTEP_TRANSPORT $LOCKSTEP_INTERFACE >> {}",
+      (folder.path() / "lines").string());
+  const JobResult result =
+      run_program({.workers = 2, .transport = "gloo", .interface = "lo"}, {"sh", "-c", script});
   EXPECT_EQ(result.code(), 0);
-  const std::string lines = read_file(file);
-  EXPECT_NE(lines.find("0/2 threads\n"), std::string::npos);
-  EXPECT_NE(lines.find("1/2 threads\n"), std::string::npos);
-  std::filesystem::remove(file);
+  const std::string lines = read_file(folder.path() / "lines");
+  for (int rank : {0, 1})
+    EXPECT_NE(lines.find(fmt::format(
+                  "{0}/2 {0}/2 {0}/2 {0}/2 0 127.0.0.1 port threads 64 gloo lo\n", rank)),
+              std::string::npos)
+        << lines;
+}
+
+TEST(Job, LeavesMasterPortToTheProgram) {
+  const JobResult result = run_forked({.workers = 1}, [] {
+    const Address rendezvous =
+        Address::parse(std::getenv("LOCKSTEP_RENDEZVOUS"), "LOCKSTEP_RENDEZVOUS");
+    const Address master{std::getenv("MASTER_ADDR"),
+                         static_cast<std::uint16_t>(std::atoi(std::getenv("MASTER_PORT")))};
+    return master.port != rendezvous.port && listen_on(master) ? 0 : 1;
+  });
+  EXPECT_EQ(result.code(), 0);
+}
+
+TEST(Job, PinsEachWorkerToItsShareOfTheCores) {
+  const std::vector<int> cores = usable_cores();
+  const int workers = static_cast<int>(std::min<std::size_t>(cores.size(), 2));
+  const JobResult pinned = run_forked({.workers = workers, .pin = true}, [&] {
+    return usable_cores() == share_of_cores(cores, rank(), workers) ? 0 : 1;
+  });
+  EXPECT_EQ(pinned.code(), 0);
+  // With more workers than cores, none is pinned.
+  const JobResult crowded = run_forked({.workers = static_cast<int>(cores.size()) + 1, .pin = true},
+                                       [&] { return usable_cores() == cores ? 0 : 1; });
+  EXPECT_EQ(crowded.code(), 0);
+}
+
+TEST(Job, TellsTheRendezvousHowWorkersEnded) {
+  const JobResult result = run_forked({.workers = 2}, [] {
+    if (rank() == 1) ::kill(::getpid(), SIGKILL);
+    const Place place = find_place();
+    StoreClient store(place.rendezvous, place.token, Deadline::after(std::chrono::seconds(10)));
+    const auto how = store.ending_of(1, std::chrono::seconds(10));
+    return how == "was ended by signal 9 (Killed)" ? 0 : 1;
+  });
+  for (const Outcome& outcome : result.outcomes)
+    EXPECT_EQ(outcome.code(), outcome.rank == 0 ? 0 : 128 + SIGKILL);
+}
+
+TEST(Job, AStrangerWithoutTheTokenIsRefused) {
+  const JobResult result = run_forked({.workers = 1}, [] {
+    try {
+      StoreClient store(Address::parse(std::getenv("LOCKSTEP_RENDEZVOUS"), "it"), "a wrong token",
+                        Deadline::after(std::chrono::seconds(10)));
+    } catch (const Error& error) {
+      return std::string(error.what()).find("token") != std::string::npos ? 7 : 1;
+    }
+    return 1;
+  });
+  EXPECT_EQ(result.code(), 7);
+}
+
+TEST(Job, RefusesARendezvousThatStrangersReachWithoutAToken) {
+  auto start = [](NodeOptions nodes) {
+    return [nodes] { run_program({.workers = 1, .nodes = nodes}, {"true"}); };
+  };
+  using testing::expect_error;
+  NodeOptions nodes{.master = {"192.0.2.1", 0}};
+  expect_error<UsageError>(start(nodes), {"192.0.2.1", "needs a token", "--new-token FILE"});
+  nodes = {.count = 2, .master = {"127.0.0.1", 29500}};
+  expect_error<UsageError>(start(nodes), {"several nodes needs a token", "LOCKSTEP_TOKEN"});
+  nodes.token = "short";
+  expect_error<UsageError>(start(nodes), {"the run's token is not good"});
+  nodes = {.count = 2, .rank = 2, .master = {"127.0.0.1", 29500}};
+  expect_error<UsageError>(start(nodes), {"node rank 2 is not one of 0 to 1"});
+}
+
+TEST(Job, APortInUseIsNamed) {
+  const UniqueFd taken = listen_on({"127.0.0.1", 0});
+  const std::uint16_t port = port_of(taken);
+  testing::expect_error<Error>(
+      [&] {
+        run_program({.workers = 1, .nodes = {.master = {"127.0.0.1", port}}}, {"true"});
+      },
+      {"cannot listen on 127.0.0.1:" + std::to_string(port)});
+}
+
+TEST(Job, ReportsTheLastLinesOfAFailingWorker) {
+  const JobResult result =
+      run_program({.workers = 2},
+                  {"sh", "-c", "[ $RANK = 0 ] || { seq 20 >&2; printf 'the end' >&2; exit 4; }"});
+  ASSERT_TRUE(result.first_failure);
+  EXPECT_FALSE(result.first_failure->host.empty());
+  const std::vector<std::string> lines{"12", "13", "14", "15", "16",
+                                       "17", "18", "19", "20", "the end"};
+  EXPECT_EQ(result.last_lines, lines);
 }
 
 TEST(Job, AProgramThatDoesNotExistIsAnErrorThatNamesIt) {

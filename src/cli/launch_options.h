@@ -1,0 +1,31 @@
+// The options of lockstep launch: what they are called, and which go together.
+#pragma once
+
+#include "launch/job.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace lockstep::cli {
+
+struct LaunchCommand {
+  launch::JobOptions job{.workers = 2, .pin = true};
+  double grace = 10;                ///< seconds
+  double rendezvous_timeout = 300;  ///< seconds
+  bool no_pin = false;
+  bool no_capture = false;
+  int master_port = 0;
+  std::string token_file;
+  std::string new_token;  ///< where to write a new token, instead of starting anything
+  std::vector<std::string> program;
+};
+
+void add_launch_options(CLI::App& command, LaunchCommand& options);
+
+/// Fills in options.job from the rest. Throws UsageError for options that contradict each other,
+/// and for a token that is missing or cannot be used.
+void finish_launch_options(const CLI::App& command, LaunchCommand& options);
+
+}  // namespace lockstep::cli

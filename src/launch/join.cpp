@@ -1,0 +1,98 @@
+#include "launch/join.h"
+
+#include <lockstep/error.h>
+
+#include "base/handshake.h"
+#include "base/text.h"
+#include "comm/mpi/mpi_runtime.h"
+#include "launch/environment.h"
+#include "launch/store_client.h"
+#include "launch/store_server.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <optional>
+
+namespace lockstep::launch {
+
+namespace {
+
+/// A process's way to the rendezvous, and the rendezvous itself where this process serves it. Both
+/// live as long as the last group.
+struct Rendezvous {
+  Address address;
+  std::string token;
+  std::optional<StoreServer> server;
+  std::optional<StoreClient> client;
+
+  void serve(const Address& at) {
+    server.emplace(at, token);
+    server->start();
+    address = server->address();
+  }
+};
+
+/// Rank 0 serves, and MPI tells the others where, and the token.
+void meet_through_mpi(const Place& place, const std::string& interface, const Deadline& deadline,
+                      Rendezvous& rendezvous) {
+  comm::MpiRuntime& mpi = comm::MpiRuntime::instance();
+  if (mpi.world_size() != place.size || mpi.world_rank() != place.rank)
+    throw UsageError(fmt::format(
+        "this process was started as rank {} of {}, but Open MPI knows it as rank {} of "
+        "{}: start it with the mpirun of the Open MPI that Lockstep was built with",
+        place.rank, place.size, mpi.world_rank(), mpi.world_size()));
+  std::string card;
+  if (place.rank == 0) {
+    rendezvous.token = place.token.empty() ? make_token() : place.token;
+    const bool one_host = place.local_size == place.size;
+    const std::string host = !interface.empty() ? address_of_interface(interface)
+                             : one_host         ? "127.0.0.1"
+                                                : address_of_this_host();
+    rendezvous.serve({host, 0});
+    card = rendezvous.address.text() + " " + rendezvous.token;
+  }
+  const std::vector<std::string> words = split(mpi.broadcast(card, deadline), ' ');
+  if (words.size() != 2) throw Error("rank 0 told no rendezvous: did it fail?");
+  rendezvous.address = Address::parse(words[0], "rank 0's rendezvous");
+  rendezvous.token = words[1];
+}
+
+std::shared_ptr<Rendezvous> meet(const Place& place, const std::string& interface,
+                                 const Deadline& deadline) {
+  auto rendezvous = std::make_shared<Rendezvous>();
+  rendezvous->address = place.rendezvous;
+  rendezvous->token = place.token;
+  if (place.bootstrap == Bootstrap::mpi)
+    meet_through_mpi(place, interface, deadline, *rendezvous);
+  else if (place.bootstrap == Bootstrap::rank_zero && place.rank == 0)
+    rendezvous->serve(place.rendezvous);
+  rendezvous->client.emplace(rendezvous->address, rendezvous->token, deadline);
+  return rendezvous;
+}
+
+std::string address_for(const std::string& interface, const Address& rendezvous) {
+  if (!interface.empty()) return address_of_interface(interface);
+  return rendezvous.is_loopback() ? "127.0.0.1" : address_towards(rendezvous);
+}
+
+}  // namespace
+
+Joined join_run(const GroupOptions& options, const Deadline& deadline) {
+  const Place place = find_place();
+  Joined joined;
+  joined.world = comm::Membership::world(place.rank, place.size);
+  joined.transport = options.transport;
+  if (joined.transport == "auto" && !place.transport.empty()) joined.transport = place.transport;
+  if (place.size == 1) return joined;
+  const std::string interface = options.interface.empty() ? place.interface : options.interface;
+  const auto rendezvous = meet(place, interface, deadline);
+  joined.run = {std::shared_ptr<comm::Store>(rendezvous, &*rendezvous->client), rendezvous->token,
+                address_for(interface, rendezvous->address)};
+  if (place.bootstrap == Bootstrap::mpi) joined.network = comm::Network::mpi;
+  joined.run.store->set(fmt::format("rank {}", place.rank), fmt::format("pid {}", ::getpid()));
+  return joined;
+}
+
+}  // namespace lockstep::launch

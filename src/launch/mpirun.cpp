@@ -1,0 +1,196 @@
+// How Open MPI 4.1's mpirun treats a rank that fails, as tried out:
+//
+//   options                                a rank is killed         a rank exits with 3
+//   (none)                                 others get SIGTERM within a second; code 137 and 3
+//   --enable-recovery, --continuous        others live on; code 0, and errors of PMIx on stderr
+//   --mca orte_abort_on_non_zero_status 0  others live on; mpirun   others live on; code 0
+//                                          itself never ends
+//
+// With none do others get the time to say who failed and the caller a code to go by. So each rank
+// runs below a shell that holds a failure back: it writes down how its rank ended, and exits with
+// that only when all other ranks have ended too or the grace is over. mpirun then needs no options.
+//
+// A rank that saw a peer fail leaves out MPI_Finalize, which would wait for that peer;
+// orte_allowed_exit_without_sync keeps mpirun from counting this as one more failure.
+#include "launch/mpirun.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "base/host_name.h"
+#include "base/unique_fd.h"
+#include "launch/cores.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <thread>
+
+namespace lockstep::launch {
+
+namespace {
+
+/// Run as: sh -c kKeeper LOG TENTHS COMMAND… The log gets the lines "RANK pid PID" and "RANK ended
+/// CODE", in the order in which they happen. Signals end the command, not the shell: it has to
+/// write down how. Its own remarks ("Killed") go nowhere.
+constexpr const char* kKeeper = R"sh(
+log=$0 tenths=$1
+shift
+trap : INT TERM
+exec 3>&2 2>/dev/null
+sh -c 'echo "$OMPI_COMM_WORLD_RANK pid $$" >>"$0"; exec "$@" 2>&3 3>&-' "$log" "$@"
+code=$?
+echo "$OMPI_COMM_WORLD_RANK ended $code" >>"$log"
+[ $code = 0 ] && exit 0
+while [ "$tenths" -gt 0 ] && [ "$(grep -c ended "$log")" -lt "$OMPI_COMM_WORLD_SIZE" ]; do
+  sleep 0.1
+  tenths=$((tenths - 1))
+done
+exit $code
+)sh";
+
+std::vector<std::string> kept(const std::vector<std::string>& command, const std::string& log,
+                              std::chrono::milliseconds grace) {
+  const auto tenths = std::max<std::int64_t>(1, grace.count() / 100);
+  std::vector<std::string> words{"/bin/sh", "-c", kKeeper, log, std::to_string(tenths)};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+/// An empty file that goes when this does.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    path_ = (std::filesystem::temp_directory_path() / "lockstep-mpirun-XXXXXX").string();
+    const UniqueFd file(::mkostemp(path_.data(), O_CLOEXEC));
+    if (file.get() < 0)
+      throw FileError(fmt::format("cannot make a file like {}: {}", path_, last_system_error()));
+  }
+  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// In the child: becomes mpirun; returns only if that fails.
+void become(std::vector<std::string> words, pid_t parent) {
+  Supervisor::prepare_child(parent);
+  // Killed with its parent, mpirun could not end the ranks; asked to end, it does.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+}
+
+/// Starts mpirun and waits for its end.
+JobResult run_and_wait(const std::vector<std::string>& words, std::chrono::milliseconds grace) {
+  Supervisor supervisor;
+  const pid_t parent = ::getpid();
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw Error(fmt::format("cannot start mpirun: {}", last_system_error()));
+  if (child == 0) {
+    become(words, parent);
+    std::_Exit(127);
+  }
+  supervisor.add({0, child, host_name()});
+  return supervisor.wait(grace);
+}
+
+/// How the ranks ended, by their keepers' log. The code of a shell's child is 128 + its signal.
+std::vector<Outcome> outcomes_in(const std::string& log) {
+  std::istringstream lines(read_file(log));
+  std::vector<Outcome> outcomes;
+  std::map<int, pid_t> pids;
+  std::string what;
+  int number = 0;
+  for (int rank = 0; lines >> rank >> what >> number;) {
+    if (what == "pid") {
+      pids[rank] = number;
+    } else {
+      const bool by_signal = number > 128 && number <= 128 + SIGRTMAX;
+      outcomes.push_back(
+          {{rank, pids[rank], host_name()}, by_signal ? 0 : number, by_signal ? number - 128 : 0});
+    }
+  }
+  return outcomes;
+}
+
+bool installed(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+void require_startable(const JobOptions& options, const std::vector<std::string>& command) {
+  if (options.workers < 1)
+    throw UsageError(fmt::format("a job needs at least one worker, not {}", options.workers));
+  if (command.empty()) throw UsageError("there is no program to start: write it after --");
+  if (!installed("mpirun"))
+    throw UsageError("the transport mpi needs mpirun, which is not installed: install openmpi-bin");
+  const std::string& program = command[0];
+  const bool there = program.find('/') == std::string::npos ? installed(program)
+                                                            : ::access(program.c_str(), X_OK) == 0;
+  if (!there) throw UsageError(fmt::format("cannot start '{}': there is no such program", program));
+}
+
+}  // namespace
+
+std::vector<std::string> mpirun_command(int workers, const std::vector<std::string>& command) {
+  std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none", "--quiet"};
+  if (::geteuid() == 0) words.push_back("--allow-run-as-root");
+  auto set = [&](const char* name, const char* value) {
+    words.insert(words.end(), {"--mca", name, value});
+  };
+  // Shared memory for the data, loopback for mpirun's own talk: nothing leaves this host.
+  set("pml", "ob1");
+  set("btl", "self,vader");
+  set("oob_tcp_if_include", "lo");
+  set("orte_allowed_exit_without_sync", "1");
+  // Open MPI polls; without this a rank that waits keeps others from its core.
+  if (workers > static_cast<int>(std::thread::hardware_concurrency()))
+    set("mpi_yield_when_idle", "1");
+  words.insert(words.end(), {"-n", std::to_string(workers)});
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::string>& command) {
+  require_startable(options, command);
+  const TemporaryFile log;
+  const auto words = mpirun_command(options.workers, kept(command, log.path(), options.grace));
+  ::setenv("OMP_NUM_THREADS", std::to_string(threads_per_worker(options.workers)).c_str(), 0);
+  JobResult result = run_and_wait(words, options.grace);
+  std::vector<Outcome> outcomes = outcomes_in(log.path());
+  const auto failure = std::find_if(outcomes.begin(), outcomes.end(),
+                                    [](const Outcome& outcome) { return outcome.failed(); });
+  if (failure == outcomes.end() && result.first_failure && result.interrupted_by == 0)
+    throw Error(fmt::format("mpirun failed with code {}, though none of its ranks did",
+                            result.first_failure->code()));
+  result.first_failure.reset();
+  if (failure != outcomes.end()) result.first_failure = *failure;
+  result.outcomes = std::move(outcomes);
+  return result;
+}
+
+}  // namespace lockstep::launch

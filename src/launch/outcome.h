@@ -1,0 +1,52 @@
+// How workers, and a run as a whole, ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::launch {
+
+/// A worker process.
+struct Worker {
+  int rank = 0;
+  pid_t pid = 0;
+  std::string host{};  ///< where it runs; empty if there is only one host to think of
+};
+
+/// How a worker ended.
+struct Outcome : Worker {
+  int exit_code = 0;
+  int signal = 0;  ///< that ended it; 0 if it exited
+
+  bool failed() const { return exit_code != 0 || signal != 0; }
+  /// What a shell would report: the exit code, or 128 + signal.
+  int code() const { return signal != 0 ? 128 + signal : exit_code; }
+  /// "was ended by signal 9 (Killed)".
+  std::string how() const;
+  /// "rank 2 (pid 4711 on node7) was ended by signal 9 (Killed)".
+  std::string text() const;
+};
+
+/// A failure on another host that came before any on this one.
+struct FailureElsewhere {
+  int code = 1;
+  std::string text;
+};
+
+/// How a run ended, seen from one host.
+struct JobResult {
+  std::vector<Outcome> outcomes;         ///< in the order in which this host's workers ended
+  std::optional<Outcome> first_failure;  ///< the one to look at; others are often its consequences
+  std::optional<FailureElsewhere> failure_elsewhere;  ///< goes before first_failure
+  int interrupted_by = 0;                             ///< SIGINT or SIGTERM, if one came
+  std::vector<std::string> last_lines;  ///< of first_failure's output, if the job captured it
+  std::vector<std::string> warnings;    ///< what went wrong beside the workers: lost output
+
+  /// 0 if all went well, else the first failing worker's code.
+  int code() const;
+};
+
+}  // namespace lockstep::launch

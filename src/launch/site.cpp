@@ -1,0 +1,202 @@
+#include "launch/site.h"
+
+#include <lockstep/error.h>
+
+#include "base/handshake.h"
+#include "base/host_name.h"
+#include "base/text.h"
+#include "launch/node_hub.h"
+#include "launch/node_link.h"
+#include "launch/supervisor.h"
+#include "launch/token_file.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+namespace lockstep::launch {
+
+namespace {
+
+constexpr int kMaxWorkers = 1 << 16;
+
+void require_sensible(const NodeOptions& options, int workers) {
+  if (workers < 1 || workers > kMaxWorkers)
+    throw UsageError(
+        fmt::format("a job needs 1 to {} workers on each host, not {}", kMaxWorkers, workers));
+  if (options.count < 1) throw UsageError(fmt::format("a job cannot have {} nodes", options.count));
+  if (options.rank < 0 || options.rank >= options.count)
+    throw UsageError(fmt::format("node rank {} is not one of 0 to {}: there are {} nodes",
+                                 options.rank, options.count - 1, options.count));
+  if (options.count > 1 && options.master.port == 0)
+    throw UsageError("several nodes need a port that all know: set the master's");
+}
+
+/// The token to use. Strangers can reach a run on several nodes: it needs one that the user made.
+std::string choose_token(const NodeOptions& options) {
+  if (!options.token.empty()) {
+    require_good_token(options.token, "the run's token");
+    return options.token;
+  }
+  const char* how =
+      "make one with lockstep launch --new-token FILE, copy it to every host and pass --token-file "
+      "FILE, or set LOCKSTEP_TOKEN";
+  if (options.count > 1)
+    throw UsageError(fmt::format("a run on several nodes needs a token: {}", how));
+  if (!options.master.is_loopback())
+    throw UsageError(
+        fmt::format("a rendezvous at {}, which other hosts can reach, needs a token: {}",
+                    options.master.host, how));
+  return make_token();
+}
+
+std::string node_key(int node) {
+  return fmt::format("node {}", node);
+}
+
+}  // namespace
+
+Site::Site(const NodeOptions& options, int workers, std::chrono::milliseconds grace)
+    : options_(options),
+      workers_(workers),
+      grace_(grace),
+      token_([&] {
+        require_sensible(options, workers);
+        return choose_token(options);
+      }()),
+      world_size_(workers),
+      rendezvous_(options.master) {
+  if (options_.rank == 0) {
+    server_.emplace(options_.master, token_);
+    rendezvous_ = server_->address();
+    // Free a moment ago, which is the best that can be said of a port that someone else will open.
+    master_port_ = port_of(listen_on({options_.master.host, 0}));
+  }
+  if (options_.count > 1) meet();
+}
+
+void Site::meet() {
+  const Deadline deadline = Deadline::after(options_.rendezvous_timeout);
+  if (server_) {
+    const SignalsHeld for_its_thread;
+    server_->start();
+  }
+  StoreClient store(rendezvous_, token_, deadline);
+  join_others(store, deadline);
+}
+
+void Site::join_others(StoreClient& store, const Deadline& deadline) {
+  std::unique_ptr<NodeHub> hub;
+  if (server_) {
+    // After a failure every node may let its workers go on for the grace.
+    hub = std::make_unique<NodeHub>(
+        options_.master.host, token_,
+        NodeHubOptions{options_.silence, grace_ + std::chrono::seconds(30)});
+    store.set("launchers' port", std::to_string(hub->address().port));
+    store.set("master port", std::to_string(master_port_));
+    store.set("number of nodes", std::to_string(options_.count));
+  } else if (const auto count = store.get("number of nodes", deadline);
+             count != std::to_string(options_.count)) {
+    throw UsageError(fmt::format("node 0's launcher has --nnodes {}, this one (node {}) has {}",
+                                 count, options_.rank, options_.count));
+  }
+  store.set(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
+  const std::vector<std::string> hosts = count_ranks(store, deadline);
+  if (hub) {
+    hub->expect(hosts);
+    watch_ = std::move(hub);
+    return;
+  }
+  auto port = [&](const std::string& key) {
+    return static_cast<std::uint16_t>(parse_integer(store.get(key, deadline), key, 1, 65535));
+  };
+  master_port_ = port("master port");
+  watch_ = std::make_unique<NodeLink>(Address{options_.master.host, port("launchers' port")},
+                                      token_, options_.rank, options_.silence, deadline);
+}
+
+/// Learns how many workers every node has, and so which ranks this one's are; returns the hosts.
+std::vector<std::string> Site::count_ranks(StoreClient& store, const Deadline& deadline) {
+  std::vector<std::string> hosts;
+  world_size_ = 0;
+  for (int node = 0; node < options_.count; ++node) {
+    std::string text;
+    try {
+      text = store.get(node_key(node), deadline);
+    } catch (const TimeoutError&) {
+      throw TimeoutError(fmt::format(
+          "node {} of {} did not come to the rendezvous at {} within {:.1f} s: is lockstep launch "
+          "--nnodes {} --node-rank {} running there?",
+          node, options_.count, rendezvous_.text(), deadline.seconds(), options_.count, node));
+    }
+    const std::size_t space = std::min(text.find(' '), text.size());
+    if (node == options_.rank) first_rank_ = world_size_;
+    world_size_ += static_cast<int>(parse_integer(
+        text.substr(0, space), fmt::format("node {}'s number of workers", node), 1, kMaxWorkers));
+    hosts.push_back(text.substr(std::min(space + 1, text.size())));
+  }
+  return hosts;
+}
+
+std::map<std::string, std::string> Site::variables_of(int index) const {
+  Place place;
+  place.rank = first_rank_ + index;
+  place.size = world_size_;
+  place.rendezvous = rendezvous_;
+  place.local_rank = index;
+  place.local_size = workers_;
+  place.token = token_;
+  std::map<std::string, std::string> variables = variables_for(place);
+  variables["GROUP_RANK"] = std::to_string(options_.rank);
+  variables["MASTER_ADDR"] = options_.master.host;
+  variables["MASTER_PORT"] = std::to_string(master_port_);
+  return variables;
+}
+
+void Site::started() {
+  if (options_.count == 1) server_->start();
+}
+
+void Site::worker_ended(const Outcome& outcome) {
+  tell_rendezvous(outcome);
+  if (!outcome.failed() || !watch_) return;
+  // An abort is how an uncaught exception ends a program: often the loss of another rank.
+  const bool killed = outcome.signal != 0 && outcome.signal != SIGABRT;
+  watch_->report({options_.rank, outcome.code(), killed, outcome.text()});
+}
+
+void Site::tell_rendezvous(const Outcome& outcome) {
+  if (server_) return server_->note_ending(outcome.rank, outcome.how());
+  if (rendezvous_lost_) return;
+  try {
+    const Deadline soon = Deadline::after(std::chrono::seconds(3));
+    StoreClient(rendezvous_, token_, soon).note_ending(outcome.rank, outcome.how());
+  } catch (const Error&) {
+    rendezvous_lost_ = true;  // the watch finds out why
+  }
+}
+
+void Site::interrupted(int signal) {
+  if (watch_)
+    watch_->report({options_.rank, 128 + signal, true,
+                    fmt::format("the launcher of node {} on {} was interrupted by signal {}",
+                                options_.rank, host_name(), signal)});
+}
+
+bool Site::tick() {
+  if (!watch_) return false;
+  watch_->tick();
+  return watch_->failure().has_value();
+}
+
+void Site::done() {
+  if (watch_) watch_->done();
+}
+
+std::optional<FailureElsewhere> Site::failure_elsewhere() const {
+  if (!watch_ || !watch_->failure() || watch_->failure()->node == options_.rank)
+    return std::nullopt;
+  return FailureElsewhere{watch_->failure()->code, watch_->failure()->text};
+}
+
+}  // namespace lockstep::launch

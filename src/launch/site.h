@@ -1,0 +1,88 @@
+// Site: this host's part of a run as its launcher sees it: which ranks it has, where the rendezvous
+// is, and what happens on the other hosts.
+#pragma once
+
+#include "launch/environment.h"
+#include "launch/node_watch.h"
+#include "launch/outcome.h"
+#include "launch/store_client.h"
+#include "launch/store_server.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace lockstep::launch {
+
+/// One launcher a host; all say the same about everything here but `rank`.
+struct NodeOptions {
+  int count = 1;
+  int rank = 0;  ///< node 0's launcher serves the rendezvous
+  /// An address of node 0 that all nodes reach. Port 0 lets the kernel pick: for one node only.
+  Address master{"127.0.0.1", 0};
+  /// What all launchers of the run know and nobody else. Needed for several nodes and for a master
+  /// beyond loopback; otherwise a new one is made if it is empty.
+  std::string token{};
+  /// How long to wait for the other nodes. Longer where they are queued for.
+  std::chrono::milliseconds rendezvous_timeout = std::chrono::seconds(300);
+  /// How long a launcher may be silent before it counts as lost. Shorter notices a frozen host
+  /// sooner, and a busy one wrongly.
+  std::chrono::milliseconds silence = std::chrono::seconds(30);
+};
+
+/// One thread at a time.
+class Site {
+ public:
+  /// Opens the rendezvous; of several nodes, waits for all to come. Throws UsageError for options
+  /// that make no sense, TimeoutError if a node does not come, and Error if the port is in use or
+  /// the token is wrong.
+  Site(const NodeOptions& options, int workers, std::chrono::milliseconds grace);
+
+  int first_rank() const { return first_rank_; }
+  int world_size() const { return world_size_; }
+
+  /// What tells worker `index` of this host its place, in LOCKSTEP_* and torchrun's variables.
+  std::map<std::string, std::string> variables_of(int index) const;
+
+  /// All workers of this host have been forked.
+  void started();
+
+  /// A worker of this host has ended: tells the rendezvous, and if it failed the other nodes.
+  void worker_ended(const Outcome& outcome);
+
+  /// This launcher was told to end by a signal: so the whole run ends.
+  void interrupted(int signal);
+
+  /// Keeps up with the other nodes without waiting. Whether the run has failed elsewhere.
+  bool tick();
+
+  /// All workers of this host have ended.
+  void done();
+  /// Whether the other nodes are done as well.
+  bool ended() const { return !watch_ || watch_->ended(); }
+
+  /// The failure on another node that came before any of this one.
+  std::optional<FailureElsewhere> failure_elsewhere() const;
+
+ private:
+  void meet();
+  void join_others(StoreClient& store, const Deadline& deadline);
+  std::vector<std::string> count_ranks(StoreClient& store, const Deadline& deadline);
+  void tell_rendezvous(const Outcome& outcome);
+
+  const NodeOptions options_;
+  const int workers_;
+  const std::chrono::milliseconds grace_;
+  const std::string token_;
+  int first_rank_ = 0;
+  int world_size_;
+  std::uint16_t master_port_ = 0;  ///< for programs that meet by themselves; not the rendezvous's
+  std::optional<StoreServer> server_;  ///< on node 0
+  Address rendezvous_;
+  std::unique_ptr<NodeWatch> watch_;  ///< of several nodes
+  bool rendezvous_lost_ = false;
+};
+
+}  // namespace lockstep::launch
