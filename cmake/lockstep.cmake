@@ -22,6 +22,10 @@ if(LOCKSTEP_SANITIZE)
   target_link_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
 endif()
 
+if(LOCKSTEP_FUZZ)
+  target_compile_options(lockstep_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # lockstep_library(NAME SOURCES file... DEPENDS target...)
 #   One static library a folder, so that a folder's dependencies can be read off its CMakeLists.txt.
 function(lockstep_library name)

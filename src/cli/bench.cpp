@@ -1,19 +1,19 @@
 // lockstep bench: times collectives over sizes, algorithms, transports and worlds, with nccl-tests'
 // columns.
 #include <lockstep/error.h>
-#include <lockstep/init.h>
 
+#include "base/files.h"
 #include "base/text.h"
-#include "cli/bench_measure.h"
+#include "cli/bench_ops.h"
+#include "cli/bench_report.h"
+#include "cli/bench_values.h"
 #include "cli/command.h"
-#include "cli/table.h"
-#include "launch/job.h"
+#include "cli/transport_list.h"
+#include "comm/algorithms.h"
+#include "launch/environment.h"
 
 #include <fmt/format.h>
 
-#include <sys/mman.h>
-
-#include <algorithm>
 #include <memory>
 
 namespace lockstep::cli {
@@ -26,131 +26,113 @@ struct BenchCommand {
   std::vector<std::string> transports{"shm", "thread"};
   std::vector<std::string> algorithms{"all"};
   std::vector<std::string> sizes{"4K", "64K", "1M", "16M", "36M"};
+  std::string type = "float32";
   int repeat = 20;
+  std::string table;
   std::string json;
+
+  // Whether they are the user's or the defaults above.
+  bool workers_given = false;
+  bool transports_given = false;
+  bool sizes_given = false;
 };
 
-BenchPlan plan_of(const BenchCommand& command) {
-  BenchPlan plan{command.op, {}, {}, command.repeat};
-  for (const std::string& size : command.sizes) {
-    plan.sizes.push_back(parse_bytes(size));
-    if (plan.sizes.back() < sizeof(float))
-      throw UsageError(fmt::format("'{}' holds not even one float32: take 4 or more", size));
+std::vector<std::size_t> sizes_of(const BenchCommand& command, DataType type) {
+  if (!bench_op(command.op).sized) {
+    if (command.sizes_given)
+      throw UsageError(fmt::format("{} moves no array: leave --sizes out", command.op));
+    return {0};
   }
-  const std::vector<Algorithm> known = algorithms_of(command.op);
+  std::vector<std::size_t> sizes;
+  for (const std::string& size : command.sizes) {
+    sizes.push_back(parse_bytes(size));
+    if (sizes.back() < size_of(type))
+      throw UsageError(fmt::format("'{}' holds not even one {}: take {} or more", size,
+                                   name_of(type), size_of(type)));
+  }
+  return sizes;
+}
+
+BenchPlan plan_of(const BenchCommand& command) {
+  BenchPlan plan;
+  plan.op = command.op;
+  plan.type = parse_data_type(command.type);
+  plan.repeat = command.repeat;
+  plan.sizes = sizes_of(command, plan.type);
+  plan.all_algorithms = false;
+  // What no transport has is refused before any worker is started.
+  const comm::Offers everything{.shared_memory = true, .hierarchy = true, .native = true};
   for (const std::string& name : command.algorithms) {
     if (name == "all") {
-      plan.algorithms = known;
+      plan.all_algorithms = true;
       continue;
     }
     plan.algorithms.push_back(parse_algorithm(name));
-    const Algorithm asked = plan.algorithms.back();
-    if (asked != Algorithm::automatic &&
-        std::find(known.begin(), known.end(), asked) == known.end()) {
-      std::vector<std::string> names;
-      for (Algorithm algorithm : known) names.emplace_back(name_of(algorithm));
-      throw UsageError(fmt::format("{} has no algorithm '{}': there are {}", command.op, name,
-                                   enumerate(names)));
-    }
+    comm::require_algorithm(bench_op(plan.op).operation, plan.op, plan.algorithms.back(),
+                            everything, "");
   }
   return plan;
 }
 
-/// Memory for rank 0 of a forked job to hand its results over.
-class SharedResults {
- public:
-  explicit SharedResults(std::size_t count) : bytes_(count * sizeof(BenchResult)) {
-    results_ = static_cast<BenchResult*>(
-        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    if (results_ == MAP_FAILED) throw Error("no memory for the results");
-  }
-  ~SharedResults() { ::munmap(results_, bytes_); }
-  SharedResults(const SharedResults&) = delete;
-  SharedResults& operator=(const SharedResults&) = delete;
-
-  void put(const std::vector<BenchResult>& results) {
-    std::copy(results.begin(), results.end(), results_);
-  }
-  std::vector<BenchResult> get() const {
-    return {results_, results_ + bytes_ / sizeof(BenchResult)};
-  }
-
- private:
-  std::size_t bytes_;
-  BenchResult* results_;
-};
-
-std::vector<BenchResult> measure_on(const std::string& transport, int workers,
-                                    const BenchPlan& plan) {
-  if (transport == "thread") {
-    std::vector<BenchResult> results;
-    run_threads(workers, [&](const Group& group) {
-      const auto mine = measure(group, plan);
-      if (group.rank() == 0) results = mine;
-    });
-    return results;
-  }
-  SharedResults shared(plan.sizes.size() * plan.algorithms.size());
-  const launch::JobResult job = launch::run_forked({.workers = workers}, [&] {
-    try {
-      const Group group = init();
-      const auto mine = measure(group, plan);
-      if (group.rank() == 0) shared.put(mine);
-      return kSuccess;
-    } catch (...) {
-      return report_exception("lockstep bench");
-    }
-  });
-  if (job.code() != 0) throw Error(job.first_failure ? job.first_failure->text() : "interrupted");
-  return shared.get();
+void require_table_can_be_made(const BenchCommand& command) {
+  if (command.table.empty()) return;
+  if (command.op != "all-reduce" || command.algorithms != std::vector<std::string>{"all"})
+    throw UsageError(
+        "--table says which of all-reduce's algorithms is fastest: leave --op and --algorithm out");
+  if (command.table == "-" && command.json == "-")
+    throw UsageError("--table and --json cannot both be written to standard output");
+  if (command.table != "-") require_writable(command.table);
 }
 
-bool reduces(const std::string& op) {
-  return op.find("reduce") != std::string::npos;
+/// The one transport of a world that a launcher has started.
+std::string launched_transport(const BenchCommand& command) {
+  if (command.workers_given)
+    throw UsageError("--workers contradicts the launcher, which says how many workers there are");
+  if (!command.transports_given) return "auto";
+  if (command.transports.size() != 1 || command.transports[0] == "thread")
+    throw UsageError(
+        "a launcher's workers are processes that talk in one way: name one transport but thread");
+  return command.transports[0];
 }
 
-void require_transports(const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (name != "shm" && name != "thread")
-      throw UsageError(
-          fmt::format("there is no transport '{}': this build has shm and thread", name));
+std::vector<BenchRun> measure_all(const BenchCommand& command, const BenchPlan& plan) {
+  if (launch::find_place().size > 1) return {measure_as_worker(launched_transport(command), plan)};
+  std::vector<BenchRun> runs;
+  for (const std::string& transport : command.transports)
+    for (int workers : command.workers) runs.push_back(measure_on(transport, workers, plan));
+  return runs;
+}
+
+void show(const BenchCommand& command, const BenchPlan& plan, const std::vector<BenchRun>& runs) {
+  if (command.json != "-" && command.table != "-")
+    fmt::print("{}", text_of(plan, runs, on_terminal()));
+  write_json(command.json, json_of(plan, runs));
+  if (command.table.empty()) return;
+  const std::string table = comm::format_auto_table(fastest(runs));
+  if (command.table == "-")
+    fmt::print("{}", table);
+  else
+    write_file(command.table, table);
 }
 
 int run_bench(const BenchCommand& command) {
   const BenchPlan plan = plan_of(command);
-  require_transports(command.transports);
-  const bool json_only = command.json == "-";
-  Table table({"op", "transport", "algorithm", "workers", "bytes", "count", "type", "redop",
-               "time us", "algbw GB/s", "busbw GB/s", "#wrong"});
-  nlohmann::json rows = nlohmann::json::array();
+  for (const std::string& transport : command.transports) require_transport(transport);
+  require_table_can_be_made(command);
+  const std::vector<BenchRun> runs = measure_all(command, plan);
+  if (runs.empty() || !runs.front().to_be_shown) return kSuccess;
+  show(command, plan, runs);
   std::uint64_t wrong = 0;
-  for (const std::string& transport : command.transports)
-    for (int workers : command.workers)
-      for (const BenchResult& result : measure_on(transport, workers, plan)) {
-        const double busbw = result.busbw_gbs(command.op, workers);
-        const std::string_view algorithm = name_of(result.algorithm);
-        table.add({command.op, transport, std::string(algorithm), std::to_string(workers),
-                   std::to_string(result.bytes), std::to_string(result.bytes / sizeof(float)),
-                   "float32", reduces(command.op) ? "sum" : "none",
-                   fmt::format("{:.1f}", 1e6 * result.seconds),
-                   fmt::format("{:.2f}", result.algbw_gbs()), fmt::format("{:.2f}", busbw),
-                   std::to_string(result.wrong)});
-        rows.push_back({{"op", command.op},
-                        {"transport", transport},
-                        {"algorithm", algorithm},
-                        {"workers", workers},
-                        {"type", "float32"},
-                        {"bytes", result.bytes},
-                        {"seconds", result.seconds},
-                        {"algbw_gbs", result.algbw_gbs()},
-                        {"busbw_gbs", busbw},
-                        {"wrong", result.wrong}});
-        wrong += result.wrong;
-      }
-  if (!json_only) fmt::print("{}", table.text(on_terminal()));
-  write_json(command.json, {{"results", rows}});
+  for (const BenchRun& run : runs)
+    for (const BenchResult& result : run.results) wrong += result.wrong;
   if (wrong > 0) throw InternalError(fmt::format("{} elements were wrong", wrong));
   return kSuccess;
+}
+
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (const BenchOp& op : bench_ops()) names.push_back(op.name);
+  return names;
 }
 
 }  // namespace
@@ -161,21 +143,34 @@ void add_bench_command(CLI::App& app, int& code) {
   auto options = std::make_shared<BenchCommand>();
   command->add_option("--op", options->op, "the operation to time")
       ->capture_default_str()
-      ->check(CLI::IsMember(bench_ops()));
+      ->check(CLI::IsMember(op_names()));
   auto list = [&](const std::string& name, auto& values, const std::string& help) {
     return command->add_option(name, values, help)->delimiter(',')->capture_default_str();
   };
-  list("--workers", options->workers, "world sizes")->check(CLI::Range(1, 1024));
-  list("--transport", options->transports, "shm, thread");
+  CLI::Option* workers =
+      list("--workers", options->workers, "world sizes")->check(CLI::Range(1, 1024));
+  CLI::Option* transports = list("--transport", options->transports,
+                                 fmt::format("{}", fmt::join(transport_list(), ", ")));
   list("--algorithm", options->algorithms,
-       "star, tree, ring, halving-doubling, direct, auto, or all that the op has");
-  list("--sizes", options->sizes, "bytes on each rank: 4096, 64K, 36M");
+       "star, tree, ring, halving-doubling, direct, hierarchical, native, auto, or all that the op "
+       "has on the transport");
+  CLI::Option* sizes = list("--sizes", options->sizes, "bytes on each rank: 4096, 64K, 36M");
+  command->add_option("--type", options->type, "element type")
+      ->capture_default_str()
+      ->check(CLI::IsMember(data_type_names()));
   command->add_option("--repeat", options->repeat, "repetitions; the median counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
+  command->add_option(
+      "--table", options->table,
+      "write which algorithm is fastest to this file, for LOCKSTEP_AUTO_TABLE; - for "
+      "standard output");
   command->add_option("--json", options->json,
                       "write the result to this file; - for standard output");
-  command->callback([options, &code] {
+  command->callback([=, &code] {
+    options->workers_given = workers->count() > 0;
+    options->transports_given = transports->count() > 0;
+    options->sizes_given = sizes->count() > 0;
     try {
       code = run_bench(*options);
     } catch (...) {

@@ -1,4 +1,4 @@
-// Timing one collective on one group.
+// Timing one operation on one group.
 #pragma once
 
 #include <lockstep/group.h>
@@ -10,13 +10,19 @@ namespace lockstep::cli {
 
 struct BenchPlan {
   std::string op = "all-reduce";  ///< one of bench_ops()
-  std::vector<Algorithm> algorithms;
-  std::vector<std::size_t>
-      sizes;  ///< bytes of the array: the whole one where ranks have parts of it
+  DataType type = DataType::float32;
+  bool all_algorithms = true;         ///< all that the operation has on the group's transport, and
+  std::vector<Algorithm> algorithms;  ///< these; the group must have them
+  /// Bytes of the array: the whole one where ranks have parts of it.
+  std::vector<std::size_t> sizes;
   int repeat = 20;
+
+  /// More results than this do not come of it.
+  std::size_t most_results() const;
 };
 
-/// One line of nccl-tests' table. Bandwidths in GB/s.
+/// One line of nccl-tests' table. Bandwidths in GB/s. Trivially copyable, because processes share
+/// it.
 struct BenchResult {
   Algorithm algorithm = Algorithm::automatic;
   std::uint64_t bytes = 0;
@@ -27,13 +33,8 @@ struct BenchResult {
   double busbw_gbs(const std::string& op, int workers) const;
 };
 
-/// The operations that can be timed.
-const std::vector<std::string>& bench_ops();
-
-/// The algorithms that an operation has, best first. A message knows one way: star.
-std::vector<Algorithm> algorithms_of(const std::string& op);
-
-/// A collective; all ranks get the same results.
+/// A collective; all ranks get the same results. Throws UsageError if the group's transport lacks
+/// an algorithm that was named.
 std::vector<BenchResult> measure(Group group, const BenchPlan& plan);
 
 }  // namespace lockstep::cli

@@ -18,6 +18,10 @@ void add_train_command(CLI::App& app, int& code);
 void add_compare_command(CLI::App& app, int& code);
 void add_bench_command(CLI::App& app, int& code);
 void add_launch_command(CLI::App& app, int& code);
+void add_doctor_command(CLI::App& app, int& code);
+
+/// Adds all that this build has: without torch, those that train are left out.
+void add_commands(CLI::App& app, int& code);
 
 /// Prints what() of the exception under way to standard error, after `prefix`, and returns the exit
 /// code that it deserves. REQUIRES: called from a catch block.

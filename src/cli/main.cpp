@@ -11,10 +11,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   int code = kSuccess;
-  add_train_command(app, code);
-  add_compare_command(app, code);
-  add_bench_command(app, code);
-  add_launch_command(app, code);
+  add_commands(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

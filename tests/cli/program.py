@@ -79,3 +79,16 @@ class ProgramTest(unittest.TestCase):
             if text in line:
                 return
         self.fail(f"the program never wrote '{text}': {program.stderr.read()}")
+
+    def expect_refused(self, arguments, part):
+        """Bad usage is named, and leaves nothing behind."""
+        output, errors = self.run_program(*arguments.split(), code=2)
+        self.assertEqual(output, "")
+        self.assertIn(part, errors)
+        self.assertEqual(list(self.folder.iterdir()), [], "nothing is to be left behind")
+
+    def expect_help(self, command, options):
+        output, errors = self.run_program(command, "--help")
+        for option in options:
+            self.assertRegex(output, rf"(?m)^  {option}\b", command)
+        self.assertEqual(errors, "")

@@ -1,0 +1,119 @@
+#include "cli/bench_start.h"
+
+#include <lockstep/error.h>
+#include <lockstep/init.h>
+
+#include "cli/command.h"
+#include "launch/job.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockstep::cli {
+
+namespace {
+
+/// Memory in which rank 0 of a forked job hands its results over, or why there are none.
+class SharedResults {
+ public:
+  explicit SharedResults(std::size_t most) : most_(most) {
+    header_ = static_cast<Header*>(
+        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    if (header_ == MAP_FAILED) throw Error("no memory for the results");
+  }
+  ~SharedResults() { ::munmap(header_, bytes()); }
+  SharedResults(const SharedResults&) = delete;
+  SharedResults& operator=(const SharedResults&) = delete;
+
+  void put(const std::vector<BenchResult>& results) {
+    header_->count = std::min(results.size(), most_);
+    std::copy_n(results.begin(), header_->count, first());
+  }
+  std::vector<BenchResult> get() const { return {first(), first() + header_->count}; }
+
+  void refuse(const char* why) { std::strncpy(header_->refusal, why, kLongestText - 1); }
+  /// Empty if nothing was refused.
+  std::string refusal() const { return header_->refusal; }
+
+ private:
+  static constexpr std::size_t kLongestText = 1000;
+  struct Header {
+    std::size_t count;
+    char refusal[kLongestText];
+  };
+  static constexpr std::size_t kFirst = (sizeof(Header) + 63) / 64 * 64;
+
+  std::size_t bytes() const { return kFirst + most_ * sizeof(BenchResult); }
+  BenchResult* first() const {
+    return reinterpret_cast<BenchResult*>(reinterpret_cast<std::byte*>(header_) + kFirst);
+  }
+
+  std::size_t most_;
+  Header* header_;
+};
+
+std::vector<BenchResult> measure_in_threads(int workers, const BenchPlan& plan) {
+  std::vector<BenchResult> results;
+  run_threads(workers, [&](const Group& group) {
+    const auto mine = measure(group, plan);
+    if (group.rank() == 0) results = mine;
+  });
+  return results;
+}
+
+std::vector<BenchResult> measure_in_processes(const std::string& transport, int workers,
+                                              const BenchPlan& plan) {
+  SharedResults shared(plan.most_results());
+  const launch::JobResult job = launch::run_forked({.workers = workers}, [&] {
+    try {
+      GroupOptions options;
+      options.transport = transport;
+      const Group group = init(options);
+      const auto mine = measure(group, plan);
+      if (group.rank() == 0) shared.put(mine);
+      return kSuccess;
+    } catch (const UsageError& error) {  // the same on all ranks: said once, by the parent
+      shared.refuse(error.what());
+      return kBadUsage;
+    } catch (...) {
+      return report_exception("lockstep bench");
+    }
+  });
+  if (!shared.refusal().empty()) throw UsageError(shared.refusal());
+  if (job.code() != 0) throw Error(job.first_failure ? job.first_failure->text() : "interrupted");
+  return shared.get();
+}
+
+/// MPI's ranks have to be started by mpirun.
+std::vector<BenchResult> measure_under_mpirun(const std::string& transport, int workers) {
+  throw UsageError(
+      fmt::format("the ranks of {0} are started by mpirun: mpirun -n {1} lockstep "
+                  "bench --transport {0}",
+                  transport, workers));
+}
+
+bool needs_mpirun(const std::string& transport) {
+  return transport == "mpi" || transport == "shm+mpi";
+}
+
+}  // namespace
+
+BenchRun measure_on(const std::string& transport, int workers, const BenchPlan& plan) {
+  if (transport == "thread") return {transport, workers, measure_in_threads(workers, plan)};
+  if (needs_mpirun(transport))
+    return {transport, workers, measure_under_mpirun(transport, workers)};
+  return {transport, workers, measure_in_processes(transport, workers, plan)};
+}
+
+BenchRun measure_as_worker(const std::string& transport, const BenchPlan& plan) {
+  GroupOptions options;
+  options.transport = transport;
+  const Group group = init(options);
+  return {std::string(group.transport()), group.size(), measure(group, plan), group.rank() == 0};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,14 @@
+// The commands of a build with torch: all of them.
+#include "cli/command.h"
+
+namespace lockstep::cli {
+
+void add_commands(CLI::App& app, int& code) {
+  add_train_command(app, code);
+  add_compare_command(app, code);
+  add_bench_command(app, code);
+  add_launch_command(app, code);
+  add_doctor_command(app, code);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,60 @@
+// What this build has, and the libraries that it found on this machine.
+#include "cli/doctor_finding.h"
+#include "cli/transport_list.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <set>
+
+namespace lockstep::cli {
+
+namespace {
+
+/// Parts of the paths of all but the reference BLAS.
+const std::vector<std::string> kFast{"openblas", "libmkl", "blis", "atlas"};
+
+/// The files that are mapped into this process: libraries by their own names, not those of links.
+std::set<std::string> mapped_files() {
+  std::set<std::string> files;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const std::size_t path = line.find('/'); path != std::string::npos)
+      files.insert(line.substr(path));
+  return files;
+}
+
+/// The first mapped file whose path has one of the parts; empty without one.
+std::string find_file(const std::set<std::string>& files, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts)
+    for (const std::string& file : files)
+      if (file.find(part) != std::string::npos) return file;
+  return {};
+}
+
+Finding transports() {
+  return {"transports", fmt::format("{}", fmt::join(transport_list(), ", ")), {}, {}, {}};
+}
+
+Finding linear_algebra() {
+  Finding finding{"BLAS", "not used: this build has no torch", {}, {}, {}};
+  const std::set<std::string> files = mapped_files();
+  if (find_file(files, {"/libtorch"}).empty()) return finding;
+  // The generic name is what libtorch is linked with; whose library that is shows in its folder.
+  std::string blas = find_file(files, {"/libblas.so"});
+  if (blas.empty()) blas = find_file(files, kFast);
+  finding.value = blas.empty() ? "inside libtorch" : blas;
+  if (!blas.empty() && find_file({blas}, kFast).empty())
+    finding.warn(
+        "libtorch computes with the slow reference BLAS: sudo apt-get install "
+        "libopenblas0-pthread");
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> examine_build() {
+  return {transports(), linear_algebra()};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,104 @@
+"""lockstep bench: its table and its JSON."""
+import json
+import unittest
+
+from program import BINARY, ProgramTest
+
+
+class Bench(ProgramTest):
+    SMALL = ["bench", "--sizes", "4,4K", "--workers", "1,2,3", "--repeat", 3]
+
+    def test_every_result_is_right(self):
+        output, _ = self.run_program(*self.SMALL, "--json", "-")
+        results = json.loads(output)["results"]
+        seen = {(row["transport"], row["workers"], row["algorithm"], row["bytes"]) for row in results}
+        self.assertEqual(seen, {(transport, workers, algorithm, size) for transport in ["shm", "thread"]
+                                for workers in [1, 2, 3] for algorithm in {row["algorithm"] for row in results}
+                                for size in [4, 4096]})
+        self.assertLessEqual({"direct", "ring", "star"}, {row["algorithm"] for row in results})
+        for row in results:
+            self.assertEqual(set(row), {"op", "transport", "algorithm", "workers", "type", "bytes", "seconds",
+                                        "algbw_gbs", "busbw_gbs", "wrong"})
+            self.assertEqual((row["op"], row["type"], row["wrong"]), ("all-reduce", "float32", 0))
+            self.assertGreater(row["seconds"], 0)
+            self.assertAlmostEqual(row["algbw_gbs"], row["bytes"] / row["seconds"] / 1e9)
+            self.assertAlmostEqual(row["busbw_gbs"],
+                                   row["algbw_gbs"] * 2 * (row["workers"] - 1) / row["workers"])
+
+    def test_broadcasts_too(self):
+        output, _ = self.run_program(*self.SMALL, "--op", "broadcast", "--json", "-")
+        results = json.loads(output)["results"]
+        self.assertGreaterEqual(len(results), 12)
+        for row in results:
+            self.assertEqual((row["op"], row["wrong"]), ("broadcast", 0))
+            self.assertEqual(row["busbw_gbs"], row["algbw_gbs"])
+
+    def test_every_operation_is_right_in_every_type(self):
+        for op in ["all-reduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter",
+                   "send-recv"]:
+            for kind in ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8"]:
+                output, _ = self.run_program("bench", "--op", op, "--type", kind, "--sizes", "8,4K", "--workers", 3,
+                                             "--repeat", 1, "--transport", "thread", "--json", "-")
+                results = json.loads(output)["results"]
+                self.assertGreaterEqual(len(results), 2)
+                for row in results:
+                    self.assertEqual((row["op"], row["type"], row["wrong"]), (op, kind, 0))
+
+    def test_barriers_have_no_sizes(self):
+        output, _ = self.run_program("bench", "--op", "barrier", "--workers", "1,2", "--repeat", 3, "--json", "-")
+        self.assertEqual([(row["workers"], row["bytes"]) for row in json.loads(output)["results"]],
+                         [(1, 0), (2, 0), (1, 0), (2, 0)])
+
+    def test_prints_a_line_a_result(self):
+        output, errors = self.run_program("bench", "--sizes", "4K", "--workers", 2, "--repeat", 3, "--transport",
+                                          "thread", "--algorithm", "ring,star", "--json", "result.json")
+        header, *rows = output.splitlines()
+        self.assertIn("busbw GB/s", header)
+        self.assertEqual([row.split()[:5] for row in rows],
+                         [["all-reduce", "thread", "ring", "2", "4096"], ["all-reduce", "thread", "star", "2", "4096"]])
+        self.assertEqual(len(json.loads((self.folder / "result.json").read_text())["results"]), 2)
+        self.assertEqual(errors, "")
+
+
+class AutoTable(ProgramTest):
+    SMALL = ["bench", "--sizes", "4K,1K", "--workers", "2,3", "--repeat", 3, "--transport", "thread"]
+
+    def test_names_an_algorithm_for_every_world_and_size(self):
+        output, _ = self.run_program(*self.SMALL, "--table", "-")
+        header, *rows = [line.split() for line in output.splitlines()]
+        self.assertEqual(header, ["#", "transport", "ranks", "bytes", "algorithm"])
+        self.assertEqual({(row[0], row[1]) for row in rows}, {("thread", "2"), ("thread", "any")})
+        for ranks in ["2", "any"]:
+            sizes = [row[2] for row in rows if row[1] == ranks]
+            self.assertIn(sizes, [["any"], ["1K", "any"]])
+
+    def test_is_written_beside_the_results(self):
+        output, _ = self.run_program(*self.SMALL, "--table", "fast.table")
+        self.assertIn("busbw GB/s", output)
+        self.assertTrue((self.folder / "fast.table").read_text().startswith("# transport"))
+
+    def test_is_refused_before_any_work_if_it_cannot_be_written(self):
+        output, errors = self.run_program(*self.SMALL, "--table", "nowhere/fast.table", code=1)
+        self.assertEqual(output, "")
+        self.assertIn("nowhere", errors)
+
+
+class LaunchedBench(ProgramTest):
+    LAUNCH = ["launch", "--workers", 3, "--", BINARY, "bench", "--sizes", "4K", "--repeat", 3]
+
+    def test_is_one_worker_of_the_launchers_world(self):
+        output, errors = self.run_program(*self.LAUNCH, "--algorithm", "ring,auto", "--json", "-")
+        self.assertEqual([(row["transport"], row["workers"], row["algorithm"], row["wrong"])
+                          for row in json.loads(output)["results"]],
+                         [("shm", 3, "ring", 0), ("shm", 3, "auto", 0)])
+        self.assertEqual(errors, "")
+
+    def test_is_told_what_contradicts_its_launcher(self):
+        _, errors = self.run_program(*self.LAUNCH, "--workers", 3, code=2)
+        self.assertIn("--workers contradicts the launcher", errors)
+        _, errors = self.run_program(*self.LAUNCH, "--transport", "thread", code=2)
+        self.assertIn("name one transport but thread", errors)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,43 @@
+"""lockstep compare: its table and its JSON."""
+import json
+import unittest
+
+from program import ProgramTest
+
+METHODS = {"gather-scatter", "p2p", "all-reduce", "ring", "ddp"}
+
+
+class Compare(ProgramTest):
+    def test_shows_that_all_methods_end_with_the_weights_of_one_worker(self):
+        output, errors = self.run_program("compare", "--epochs", 2, "--workers", 2, "--run-dir", "run")
+        rows = {line.split()[0]: line.split() for line in output.splitlines() if line.endswith(" equal")}
+        workers = {name: row[1] for name, row in rows.items()}
+        self.assertEqual(workers.pop("alone"), "1")
+        self.assertLessEqual(METHODS, set(workers))
+        self.assertEqual(set(workers.values()), {"2"})
+        self.assertIn("All methods end with the same weights as one worker alone", output)
+        self.assertEqual(errors, "")
+
+        runs = json.loads((self.folder / "run" / "summary.json").read_text())["runs"]
+        self.assertEqual([run["method"] for run in runs], ["ddp", *workers])
+        for run in runs:
+            self.assertEqual(run["iterations"], 14)
+            self.assertLess(run["weights_difference"], 1e-6)
+        for name in rows:
+            self.assertTrue((self.folder / "run" / name / "summary.json").is_file(), name)
+
+    def test_writes_nothing_but_json_when_asked_to(self):
+        output, errors = self.run_program("compare", "--epochs", 1, "--workers", 2, "--methods", "p2p,ddp", "--run-dir",
+                                          "run", "--transport", "thread", "--json", "-")
+        self.assertEqual([run["method"] for run in json.loads(output)["runs"]], ["ddp", "p2p", "ddp"])
+        self.assertEqual(errors, "")
+
+    def test_a_run_that_fails_fails_the_comparison(self):
+        output, errors = self.run_program("compare", "--workers", 2, "--data-dir", "nowhere", "--run-dir", "run",
+                                          code=1)
+        self.assertIn("nowhere", errors)
+        self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

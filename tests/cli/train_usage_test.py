@@ -1,0 +1,57 @@
+"""Help of the commands that train, and what they answer to arguments that make no sense."""
+import unittest
+
+from program import ProgramTest
+
+JOB = ["--model", "--data", "--data-dir", "--limit", "--workers", "--threads", "--transport", "--algorithm", "--dtype",
+       "--batch", "--epochs", "--iterations", "--lr", "--momentum", "--weight-decay", "--seed", "--first-bucket-mb",
+       "--bucket-mb", "--no-shuffle", "--init", "--run-dir", "--log-every", "--json"]
+OPTIONS = {
+    "train": [*JOB, "--sync", "--save"],
+    "compare": [*JOB, "--methods"],
+}
+
+
+class Help(ProgramTest):
+    def test_names_every_command(self):
+        output, errors = self.run_program("--help")
+        for command in OPTIONS:
+            self.assertRegex(output, rf"(?m)^  {command} +\w")
+        self.assertEqual(errors, "")
+
+    def test_of_a_command_names_its_options(self):
+        for command, options in OPTIONS.items():
+            self.expect_help(command, options)
+
+
+class BadUsage(ProgramTest):
+    def test_an_unknown_option_is_named(self):
+        for command in ["train", "compare"]:
+            self.expect_refused(f"{command} --nonsense", "--nonsense")
+
+    def test_a_value_of_the_wrong_kind_is_named(self):
+        self.expect_refused("train --workers two", "--workers")
+        self.expect_refused("train --lr fast", "--lr")
+
+    def test_an_unknown_name_is_answered_with_the_known(self):
+        self.expect_refused("train --model lenet6", "lenet5")
+        self.expect_refused("train --data mnits", "mnist")
+        self.expect_refused("train --sync snail", "gather-scatter, p2p, all-reduce")
+        self.expect_refused("train --transport pigeon", "shm")
+        self.expect_refused("train --dtype float16", "float32 and float64")
+        self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, all-reduce")
+
+    def test_numbers_that_make_no_sense_are_named(self):
+        self.expect_refused("train --workers 0", "--workers is 0")
+        self.expect_refused("train --batch 3 --workers 4", "--batch is 3, less than the 4 workers")
+        self.expect_refused("train --epochs 0", "nothing to train")
+        self.expect_refused("train --lr nan", "--lr is nan")
+        self.expect_refused("train --momentum -1", "--momentum is -1")
+
+    def test_contradictions_are_named(self):
+        self.expect_refused("train --sync ring --algorithm star", "contradicts")
+        self.expect_refused("train --sync p2p --algorithm ring", "--sync p2p has no --algorithm")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
