@@ -145,7 +145,7 @@ TEST_P(Failures, AReceiveThatNobodyAnswersEndsAtTheDeadline) {
                                       [](Group group) {
                                         std::vector<float> values(1);
                                         if (group.rank() == 1)
-                                          std::this_thread::sleep_for(milliseconds(600));
+                                          std::this_thread::sleep_for(milliseconds(1500));
                                         if (group.rank() == 0) group.recv(values, 1, 3);
                                       },
                                       {.timeout = milliseconds(200)});
@@ -245,7 +245,7 @@ TEST_P(Death, ByExitInTheMiddleIsNoticedByAllSurvivors) {
 }
 
 TEST_P(Death, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
-  for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::star}) {
+  for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring}) {
     const auto errors = errors_of_ranks(GetParam(), 3,
                                         [&](Group group) {
                                           std::vector<float> values(50'000);
@@ -255,7 +255,7 @@ TEST_P(Death, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
                                             // Someone has to wake it up again, or the test would
                                             // not end.
                                             if (const pid_t child = ::fork(); child == 0) {
-                                              std::this_thread::sleep_for(std::chrono::seconds(4));
+                                              std::this_thread::sleep_for(milliseconds(2500));
                                               ::kill(late, SIGCONT);
                                               ::_exit(0);
                                             }

@@ -70,7 +70,7 @@ HierarchicalTransport::HierarchicalTransport(RunContext run, const Membership& m
     mesh_->abandon(std::current_exception());
     throw;
   }
-  local_->while_waiting([this] { look_beyond_the_host(); });
+  local_->while_waiting([this](bool in_collective) { look_beyond_the_host(in_collective); });
   mesh_->while_waiting([this] { return local_->move_messages(); });
   make_lanes();
 }
@@ -100,8 +100,11 @@ bool HierarchicalTransport::on_this_host(int rank) const {
 }
 
 /// While this rank waits for its neighbours, ranks of other hosts may wait for it, or be lost.
-void HierarchicalTransport::look_beyond_the_host() {
-  mesh_->throw_if_a_rank_failed();
+void HierarchicalTransport::look_beyond_the_host(bool in_collective) {
+  mesh_->show_waiting();
+  if (!in_collective) return;
+  for (int rank = 0; rank < size(); ++rank)
+    if (!on_this_host(rank)) mesh_->throw_if_failed(rank);
 }
 
 // ── Collectives

@@ -54,7 +54,7 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
                          const Deadline& deadline);
   void reduce_on_lane(Lane& lane, ArrayView data, ReduceOp op, const Deadline& deadline);
   void make_lanes();
-  void look_beyond_the_host();
+  void look_beyond_the_host(bool in_collective);
   bool on_this_host(int rank) const;
 
   const RunContext run_;

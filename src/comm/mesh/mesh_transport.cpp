@@ -72,12 +72,14 @@ void MeshTransport::watch(const Deadline& deadline) {
                      {control_->late(control_->culprit_behind(first))}, deadline);
 }
 
-void MeshTransport::throw_if_a_rank_failed() {
+void MeshTransport::show_waiting() {
   throw_if_abandoned();
   control_->progress();
-  for (int peer = 0; peer < size(); ++peer)
-    if (peer != rank() && control_->failed(peer))
-      throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(peer));
+}
+
+void MeshTransport::throw_if_failed(int peer) {
+  if (control_->failed(peer))
+    throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(peer));
 }
 
 Memory MeshTransport::allocate(std::size_t bytes, const Fingerprint& call,

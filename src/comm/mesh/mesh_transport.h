@@ -53,9 +53,11 @@ class MeshTransport : public Transport {
     control_->while_waiting(std::move(move_others));
   }
 
-  /// Shows peers that this rank waits, for something that is not on this transport; throws
-  /// PeerLostError if one of them is gone, and not of its own accord.
-  void throw_if_a_rank_failed();
+  // For a rank that waits for something that is not on this transport.
+  /// Shows peers that ask that this rank waits.
+  void show_waiting();
+  /// Throws PeerLostError if the peer is gone, and not of its own accord.
+  void throw_if_failed(int peer);
 
  private:
   void start(MeshRequest& request, const std::function<std::shared_ptr<Transfer>()>& on_wire);

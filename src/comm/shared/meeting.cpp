@@ -76,7 +76,7 @@ void Meeting::require_agreement() const {
 
 void Meeting::look_around(const Deadline& deadline) const {
   show_waiting(board_, rank_);
-  if (tick_) tick_();
+  if (tick_) tick_(true);
   GiveUp trouble;
   for (int rank = 0; rank < board_.size(); ++rank) {
     if (rank == rank_) continue;

@@ -32,7 +32,7 @@ class Meeting {
   void require_agreement() const;
 
   /// See SharedTransport.
-  void while_waiting(std::function<void()> tick) { tick_ = std::move(tick); }
+  void while_waiting(std::function<void(bool)> tick) { tick_ = std::move(tick); }
 
   /// Time spent waiting for others, since the beginning. Any thread.
   double seconds_waited() const { return seconds_waited_.load(std::memory_order_relaxed); }
@@ -57,7 +57,7 @@ class Meeting {
   const Blackboard board_;
   const int rank_;
   const int spins_;
-  std::function<void()> tick_;
+  std::function<void(bool)> tick_;
   const MoveMessages move_messages_;
   std::uint64_t number_ = 0;  ///< of the meeting last come to
   std::atomic<double> seconds_waited_{0};

@@ -288,7 +288,7 @@ AwaitedMessage Messenger::awaited_of(const Message& message) const {
 
 void Messenger::look_around(const Message& message, const Deadline& deadline) {
   show_waiting(board_, rank_);
-  if (tick_) tick_();
+  if (tick_) tick_(message.tag == kCollectiveTag);
   const auto loss = loss_of(space_, message.peer);
   if (!loss && !deadline.passed()) return;
   Lock lock(mutex_);

@@ -49,7 +49,7 @@ class Messenger {
   std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
 
   /// See SharedTransport.
-  void while_waiting(std::function<void()> tick) { tick_ = std::move(tick); }
+  void while_waiting(std::function<void(bool)> tick) { tick_ = std::move(tick); }
 
  private:
   struct Message;
@@ -70,7 +70,7 @@ class Messenger {
   const Blackboard board_;
   const int rank_;
   const int spins_;
-  std::function<void()> tick_;
+  std::function<void(bool)> tick_;
   std::atomic<std::uint64_t> bytes_sent_{0};
 
   Mutex mutex_;

@@ -38,9 +38,9 @@ class SharedTransport : public Transport {
   void abandon(std::exception_ptr why) override;
   std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) override;
   DirectCollectives* direct() override { return &direct_; }
-  /// Called now and then while this rank waits; throws to end the waiting. Set it before the first
-  /// wait.
-  void while_waiting(std::function<void()> tick) {
+  /// Called now and then while this rank waits, and told whether it does so in a collective; throws
+  /// to end the waiting. Set it before the first wait.
+  void while_waiting(std::function<void(bool in_collective)> tick) {
     messenger_.while_waiting(tick);
     meeting_.while_waiting(std::move(tick));
   }
