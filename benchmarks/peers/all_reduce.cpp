@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -20,9 +21,29 @@ namespace {
 struct Options {
   std::vector<int> workers{2, 4};
   std::vector<std::string> sizes{"4K", "64K", "1M", "16M", "36M"};
+  std::vector<std::string> only;  ///< families; all if empty
   int rounds = 5;
   std::string json;
 };
+
+/// The contenders, without those not asked for, and without those that cannot run here: each says
+/// why.
+std::vector<Entry> choose(const std::vector<std::string>& only) {
+  std::vector<Entry> chosen;
+  for (const Entry& entry : all_entries()) {
+    const bool asked = only.empty() || std::ranges::find(only, entry.family) != only.end();
+    // Lockstep is what the others are compared with.
+    if (!asked && !chosen.empty()) continue;
+    try {
+      entry.run({.workers = 2, .bytes = 4096, .seconds = 0});
+      chosen.push_back(entry);
+    } catch (const Error& error) {
+      if (chosen.empty()) throw;
+      fmt::print("left out: {} ({})\n", entry.name, error.what());
+    }
+  }
+  return chosen;
+}
 
 std::vector<Result> measure(const std::vector<Entry>& entries, const JobPlan& plan, int rounds) {
   std::vector<Result> results;
@@ -50,12 +71,13 @@ std::size_t parse_size(const std::string& size) {
 void run(const Options& options) {
   std::vector<Result> all;
   std::uint64_t wrong = 0;
+  const std::vector<Entry> entries = choose(options.only);
   fmt::print("{}", header_line());
   std::fflush(stdout);
   for (int workers : options.workers)
     for (const std::string& size : options.sizes) {
       const JobPlan plan{.workers = workers, .bytes = parse_size(size)};
-      const std::vector<Result> measured = measure(all_entries(), plan, options.rounds);
+      const std::vector<Result> measured = measure(entries, plan, options.rounds);
       for (const Result& result : measured) wrong += result.wrong;
       for (const Result& result : best_of_families(measured)) {
         fmt::print("{}", line(result));
@@ -86,6 +108,10 @@ int main(int argc, char** argv) {
   app.add_option("--sizes", options.sizes, "bytes on each rank: 4096, 64K, 36M")
       ->delimiter(',')
       ->capture_default_str();
+  app.add_option("--only", options.only,
+                 "these beside Lockstep's shm: thread, lockstep gloo, gloo, c10d, mpi, memcpy, "
+                 "one pass")
+      ->delimiter(',');
   app.add_option("--rounds", options.rounds, "rounds; the median counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));

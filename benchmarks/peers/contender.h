@@ -40,6 +40,7 @@ struct Setting {
 /// Every make_* is a collective.
 std::unique_ptr<Contender> make_lockstep(const Setting& setting);
 std::unique_ptr<Contender> make_memcpy(const Setting& setting);
+std::unique_ptr<Contender> make_one_pass(const Setting& setting);
 std::unique_ptr<Contender> make_gloo_ring(const Setting& setting);
 std::unique_ptr<Contender> make_gloo_bcube(const Setting& setting);
 std::unique_ptr<Contender> make_gloo_ring_chunked(const Setting& setting);

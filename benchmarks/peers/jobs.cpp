@@ -75,8 +75,7 @@ class ScratchDirectory {
   std::string path_;
 };
 
-Round run_rank(Make make, const JobPlan& plan, const std::string& directory) {
-  Group group = init();
+Round run_rank(Group group, Make make, const JobPlan& plan, const std::string& directory) {
   GroupRanks ranks(group);
   const auto contender = make({group, plan.bytes / sizeof(float), directory});
   const Round round = measure_round(*contender, ranks, plan.seconds);
@@ -85,12 +84,34 @@ Round run_rank(Make make, const JobPlan& plan, const std::string& directory) {
   return round;
 }
 
-Round run_job(Make make, const JobPlan& plan) {
+/// The group of a forked rank. An environment that names another transport is not heeded.
+Group join(const std::string& transport) {
+  GroupOptions options;
+  options.transport = transport;
+  Group group = init(options);
+  if (group.transport() != transport)
+    throw Error(fmt::format("asked for the transport {}, got {}", transport, group.transport()));
+  return group;
+}
+
+/// Ranks that are threads of this process.
+Round run_in_threads(Make make, const JobPlan& plan) {
+  const ScratchDirectory directory;
+  Round round;
+  run_threads(plan.workers, [&](Group group) {
+    const int rank = group.rank();
+    const Round mine = run_rank(std::move(group), make, plan, directory.path());
+    if (rank == 0) round = mine;
+  });
+  return round;
+}
+
+Round run_job(Make make, const std::string& transport, const JobPlan& plan) {
   const SharedRound shared;
   const ScratchDirectory directory;
   const launch::JobResult job = launch::run_forked({.workers = plan.workers}, [&] {
     try {
-      const Round mine = run_rank(make, plan, directory.path());
+      const Round mine = run_rank(join(transport), make, plan, directory.path());
       // All ranks have the same result, so it does not matter who is last.
       *shared = mine;
       return 0;
@@ -121,23 +142,33 @@ Round run_mpi(const JobPlan& plan, bool yield) {
   return round;
 }
 
-Entry forked(const std::string& name, const std::string& family, Make make) {
-  return {name, family, [make](const JobPlan& plan) { return run_job(make, plan); }};
+/// `transport` is that of the ranks' group: what Lockstep's own contender sends through.
+Entry forked(const std::string& name, const std::string& family, Make make,
+             const std::string& transport = "shm") {
+  return {name, family, [=](const JobPlan& plan) { return run_job(make, transport, plan); }};
 }
 
 }  // namespace
 
 std::vector<Entry> all_entries() {
-  return {forked("lockstep shm", "lockstep", make_lockstep),
-          forked("gloo ring", "gloo", make_gloo_ring),
-          forked("gloo bcube", "gloo", make_gloo_bcube),
-          forked("gloo ring chunked", "gloo", make_gloo_ring_chunked),
-          forked("gloo halving doubling", "gloo", make_gloo_halving_doubling),
-          forked("c10d gloo", "c10d", make_c10d),
-          // Which is better depends on whether every rank has a core to itself.
-          {"open mpi polling", "mpi", [](const JobPlan& plan) { return run_mpi(plan, false); }},
-          {"open mpi yielding", "mpi", [](const JobPlan& plan) { return run_mpi(plan, true); }},
-          forked("memcpy", "memcpy", make_memcpy)};
+  std::vector<Entry> entries{
+      forked("lockstep shm", "lockstep", make_lockstep),
+      {"lockstep thread", "thread",
+       [](const JobPlan& plan) { return run_in_threads(make_lockstep, plan); }},
+      forked("lockstep gloo", "lockstep gloo", make_lockstep, "gloo"),
+      forked("gloo ring", "gloo", make_gloo_ring),
+      forked("gloo bcube", "gloo", make_gloo_bcube),
+      forked("gloo ring chunked", "gloo", make_gloo_ring_chunked),
+      forked("gloo halving doubling", "gloo", make_gloo_halving_doubling),
+      // Which is better depends on whether every rank has a core to itself.
+      {"open mpi polling", "mpi", [](const JobPlan& plan) { return run_mpi(plan, false); }},
+      {"open mpi yielding", "mpi", [](const JobPlan& plan) { return run_mpi(plan, true); }},
+      forked("memcpy", "memcpy", make_memcpy),
+      forked("one pass", "one pass", make_one_pass)};
+#ifdef LOCKSTEP_C10D
+  entries.push_back(forked("c10d gloo", "c10d", make_c10d));
+#endif
+  return entries;
 }
 
 }  // namespace lockstep::benchmarks

@@ -9,6 +9,19 @@
 
 namespace lockstep::comm {
 
+/// Arrays that are combined in one pass: every input is read once, every output written once, and
+/// nothing lies in memory in between.
+struct Pass {
+  const void* const* inputs;
+  std::size_t input_count;  ///< 2: a op b; 4: (a op b) op (c op d)
+  void* const* outputs;     ///< all get the result; each is one of the inputs or apart from them
+  std::size_t output_count;
+  std::size_t count;  ///< elements of each array
+  DataType type;
+  ReduceOp op;  ///< `average` adds and multiplies the sum by `factor`, as combine and scale would
+  double factor = 1;
+};
+
 struct Kernels {
   std::string_view name;  ///< "avx512", "avx2" or "plain"
 
@@ -18,6 +31,9 @@ struct Kernels {
 
   /// values[i] *= factor, in the type's own precision. REQUIRES: a floating-point type.
   void (*scale)(void* values, std::size_t count, DataType type, double factor);
+
+  /// REQUIRES: 2 or 4 inputs; as many outputs, or one.
+  void (*pass)(const Pass& pass);
 };
 
 /// The best that this machine can run. All give the same bits.

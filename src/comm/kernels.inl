@@ -108,6 +108,93 @@ void scale_as(void* values, std::size_t count, double factor) {
   for (std::size_t i = 0; i < count; ++i) all[i] = store<T>(load(all[i]) * by);
 }
 
+/// One step of a tree: 16-bit floats are rounded after each, whoever computes it.
+template <typename T, typename Op>
+inline T step(T a, T b, Op op) {
+  return store<T>(op(load(a), load(b)));
+}
+
+/// What becomes of the root of the tree.
+struct Keep {
+  template <typename T>
+  T operator()(T value) const {
+    return value;
+  }
+};
+
+template <typename Computed>
+struct Scale {
+  Computed by;
+  template <typename T>
+  T operator()(T value) const {
+    return store<T>(load(value) * by);
+  }
+};
+
+// The loops of a pass. An output is one of the inputs or apart from all, so no iteration depends on another; the
+// compiler cannot know, and is told.
+template <typename T, typename Op, typename Finish>
+void pass_over_two(const Pass& pass, Op op, Finish finish) {
+  const auto* a = static_cast<const T*>(pass.inputs[0]);
+  const auto* b = static_cast<const T*>(pass.inputs[1]);
+  auto* first = static_cast<T*>(pass.outputs[0]);
+  if (pass.output_count == 1) {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < pass.count; ++i) first[i] = finish(step(a[i], b[i], op));
+    return;
+  }
+  auto* second = static_cast<T*>(pass.outputs[1]);
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < pass.count; ++i) first[i] = second[i] = finish(step(a[i], b[i], op));
+}
+
+template <typename T, typename Op, typename Finish>
+void pass_over_four(const Pass& pass, Op op, Finish finish) {
+  const auto* a = static_cast<const T*>(pass.inputs[0]);
+  const auto* b = static_cast<const T*>(pass.inputs[1]);
+  const auto* c = static_cast<const T*>(pass.inputs[2]);
+  const auto* d = static_cast<const T*>(pass.inputs[3]);
+  auto* first = static_cast<T*>(pass.outputs[0]);
+  if (pass.output_count == 1) {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < pass.count; ++i)
+      first[i] = finish(step(step(a[i], b[i], op), step(c[i], d[i], op), op));
+    return;
+  }
+  auto* second = static_cast<T*>(pass.outputs[1]);
+  auto* third = static_cast<T*>(pass.outputs[2]);
+  auto* fourth = static_cast<T*>(pass.outputs[3]);
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < pass.count; ++i)
+    first[i] = second[i] = third[i] = fourth[i] =
+        finish(step(step(a[i], b[i], op), step(c[i], d[i], op), op));
+}
+
+template <typename T, typename Op, typename Finish>
+void pass_with(const Pass& pass, Op op, Finish finish) {
+  if (pass.input_count == 4) return pass_over_four<T>(pass, op, finish);
+  pass_over_two<T>(pass, op, finish);
+}
+
+template <typename T>
+void pass_as(const Pass& pass) {
+  using Computed = decltype(load(T{}));
+  switch (pass.op) {
+    case ReduceOp::average:
+      if constexpr (std::is_floating_point_v<Computed>)
+        return pass_with<T>(pass, Add{}, Scale<Computed>{static_cast<Computed>(pass.factor)});
+      [[fallthrough]];
+    case ReduceOp::sum:
+      return pass_with<T>(pass, Add{}, Keep{});
+    case ReduceOp::min:
+      return pass_with<T>(pass, Lower{}, Keep{});
+    case ReduceOp::max:
+      return pass_with<T>(pass, Higher{}, Keep{});
+    case ReduceOp::product:
+      return pass_with<T>(pass, Multiply{}, Keep{});
+  }
+}
+
 void combine(void* out, const void* a, const void* b, std::size_t count, DataType type,
              ReduceOp op) {
   switch (type) {
@@ -125,6 +212,25 @@ void combine(void* out, const void* a, const void* b, std::size_t count, DataTyp
       return combine_as<std::int64_t>(out, a, b, count, op);
     case DataType::uint8:
       return combine_as<std::uint8_t>(out, a, b, count, op);
+  }
+}
+
+void run_pass(const Pass& pass) {
+  switch (pass.type) {
+    case DataType::float32:
+      return pass_as<float>(pass);
+    case DataType::float64:
+      return pass_as<double>(pass);
+    case DataType::float16:
+      return pass_as<Float16>(pass);
+    case DataType::bfloat16:
+      return pass_as<BFloat16>(pass);
+    case DataType::int32:
+      return pass_as<std::int32_t>(pass);
+    case DataType::int64:
+      return pass_as<std::int64_t>(pass);
+    case DataType::uint8:
+      return pass_as<std::uint8_t>(pass);
   }
 }
 

@@ -3,7 +3,7 @@
 namespace lockstep::comm {
 
 const Kernels& avx2_kernels() {
-  static const Kernels kernels{"avx2", combine, scale};
+  static const Kernels kernels{"avx2", combine, scale, run_pass};
   return kernels;
 }
 

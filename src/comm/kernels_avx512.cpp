@@ -3,7 +3,7 @@
 namespace lockstep::comm {
 
 const Kernels& avx512_kernels() {
-  static const Kernels kernels{"avx512", combine, scale};
+  static const Kernels kernels{"avx512", combine, scale, run_pass};
   return kernels;
 }
 

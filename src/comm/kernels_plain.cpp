@@ -3,7 +3,7 @@
 namespace lockstep::comm {
 
 const Kernels& plain_kernels() {
-  static const Kernels kernels{"plain", combine, scale};
+  static const Kernels kernels{"plain", combine, scale, run_pass};
   return kernels;
 }
 

@@ -4,7 +4,7 @@
 #include <lockstep/types.h>
 
 #include <cstddef>
-#include <vector>
+#include <span>
 
 namespace lockstep::comm {
 
@@ -16,11 +16,12 @@ void reduce_into(ArrayView into, const void* from, ReduceOp op);
 void finish_average(ArrayView data, ReduceOp op, int ranks);
 
 /// Combines `count` elements of several arrays of equal length and writes the result to all of
-/// `outputs`, which may be the same arrays.
+/// `outputs`: one array, or as many as are combined, which may be the same. Two or four arrays are
+/// read and written in one pass, and for them nothing is allocated.
 ///
 /// The order of addition is that of one fixed binary tree over the arrays: neighbours first, then
 /// pairs, then fours: ((0+1)+(2+3))+((4+5)+…). It does not depend on the length or on who computes.
-void reduce_tree(const std::vector<void*>& arrays, const std::vector<void*>& outputs,
-                 std::size_t count, DataType type, ReduceOp op);
+void reduce_tree(std::span<void* const> arrays, std::span<void* const> outputs, std::size_t count,
+                 DataType type, ReduceOp op);
 
 }  // namespace lockstep::comm

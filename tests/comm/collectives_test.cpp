@@ -1,13 +1,14 @@
 // Every collective against its closed form, over transports × ranks × lengths around every edge.
 #include <lockstep/group.h>
 
-#include "comm/shared/blackboard.h"
+#include "comm/shared/direct.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <set>
@@ -18,7 +19,7 @@ namespace {
 using testing::RankKind;
 using testing::run_ranks;
 
-constexpr std::size_t kStagedFloats = comm::Blackboard::kStagingBytes / sizeof(float);
+constexpr std::size_t kStagedFloats = comm::SharedDirect::kPieceBytes / sizeof(float);
 constexpr std::size_t kChannelFloats = comm::Channel::kCapacity / sizeof(float);
 
 /// Lengths around the edges that matter to a group of `ranks`: none, one, a rank more or less than
@@ -371,6 +372,27 @@ TEST_P(Collectives, CountersTellTheBytesOfTheCostTable) {
         EXPECT_NEAR(moved, expected_bytes, 2.0 * 64 * size() * size());
       }
     }
+  });
+}
+
+// A rank may show its next array while others still read its last: without a meeting in between,
+// the two must not lie in one place, whatever their lengths.
+TEST_P(Collectives, ShortAndLongArraysFollowEachOtherAtOnce) {
+  run_ranks(kind(), size(), [&](Group group) {
+    const std::vector<std::size_t> counts{1, 1024, 1, 1000, 20'000, 1024, 0, 2048, 4096, 4097};
+    Memory memory = group.allocate(4097 * sizeof(float));
+    for (int round = 0; round < (group.has(Algorithm::direct) ? 20 : 2); ++round)
+      for (std::size_t count : counts) {
+        std::vector<float> own(count, static_cast<float>(group.rank() + round));
+        group.all_reduce(own);
+        const auto sum = static_cast<float>(size() * round + size() * (size() - 1) / 2);
+        ASSERT_EQ(own, std::vector<float>(count, sum)) << "round " << round;
+        if (count > 4097) continue;
+        const std::span<float> shared = memory.as<float>().first(count);
+        std::ranges::fill(shared, static_cast<float>(group.rank() - round));
+        group.all_reduce(shared, ReduceOp::max);
+        for (float value : shared) ASSERT_EQ(value, static_cast<float>(size() - 1 - round));
+      }
   });
 }
 

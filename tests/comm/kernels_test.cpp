@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -140,6 +141,103 @@ TEST(Kernels, AllVectorUnitsRoundFloatsAlike) {
   expect_same_floats<double>();
   expect_same_floats<Float16>();
   expect_same_floats<BFloat16>();
+}
+
+/// Arrays of one length, of random small numbers, that begin `shift` elements into their memory.
+template <typename T>
+class Arrays {
+ public:
+  Arrays(std::size_t arrays, std::size_t count, std::size_t shift)
+      : values_(arrays, std::vector<T>(shift + count)), shift_(shift) {
+    Random random(11);
+    for (auto& array : values_)
+      for (T& value : array) value = static_cast<T>(static_cast<float>(8 * random.uniform()));
+  }
+
+  std::vector<void*> pointers() {
+    std::vector<void*> pointers;
+    for (auto& array : values_) pointers.push_back(array.data() + shift_);
+    return pointers;
+  }
+  bool operator==(const Arrays& other) const {
+    return std::ranges::equal(values_, other.values_, [](const auto& a, const auto& b) {
+      return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+    });
+  }
+
+ private:
+  std::vector<std::vector<T>> values_;
+  std::size_t shift_;
+};
+
+/// What a pass must give: combine() along the tree, then scale(), then a copy for every output.
+template <typename T>
+void pass_step_by_step(const Pass& pass) {
+  const Kernels& plain = plain_kernels();
+  std::vector<std::vector<T>> values;
+  for (std::size_t i = 0; i < pass.input_count; ++i) {
+    const auto* input = static_cast<const T*>(pass.inputs[i]);
+    values.emplace_back(input, input + pass.count);
+  }
+  for (std::size_t width = 1; width < values.size(); width *= 2)
+    for (std::size_t i = 0; i < values.size(); i += 2 * width)
+      plain.combine(values[i].data(), values[i].data(), values[i + width].data(), pass.count,
+                    pass.type, pass.op);
+  if (pass.op == ReduceOp::average)
+    plain.scale(values[0].data(), pass.count, pass.type, pass.factor);
+  for (std::size_t i = 0; i < pass.output_count; ++i)
+    std::copy(values[0].begin(), values[0].end(), static_cast<T*>(pass.outputs[i]));
+}
+
+template <typename T>
+void expect_passes_equal_steps(std::size_t arrays, std::size_t outputs, std::size_t count,
+                               std::size_t shift) {
+  for (ReduceOp op :
+       {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product, ReduceOp::average}) {
+    if (op == ReduceOp::average && !is_floating(DataTypeOf<T>::value)) continue;
+    auto run = [&](auto pass) {
+      Arrays<T> values(arrays, count, shift);
+      const std::vector<void*> pointers = values.pointers();
+      pass(Pass{pointers.data(), arrays, pointers.data(), outputs, count, DataTypeOf<T>::value, op,
+                1.0 / 3});
+      return values;
+    };
+    const Arrays<T> expected = run(pass_step_by_step<T>);
+    for (const Kernels* unit : runnable_kernels())
+      ASSERT_TRUE(run(unit->pass) == expected)
+          << unit->name << " " << name_of(DataTypeOf<T>::value) << " " << name_of(op) << ", "
+          << arrays << " arrays of " << count << " from " << shift << ", " << outputs << " outputs";
+  }
+}
+
+template <typename T>
+class Passes : public testing::Test {};
+using AllTypes =
+    testing::Types<float, double, Float16, BFloat16, std::int32_t, std::int64_t, std::uint8_t>;
+TYPED_TEST_SUITE(Passes, AllTypes);
+
+TYPED_TEST(Passes, InPlaceGiveTheBitsOfSingleSteps) {
+  for (std::size_t arrays : {2u, 4u})
+    for (std::size_t outputs : {std::size_t{1}, arrays})
+      for (std::size_t count : {0u, 1u, 7u, 8u, 31u, 32u, 33u, 1003u})
+        for (std::size_t shift : {0u, 1u, 3u})
+          expect_passes_equal_steps<TypeParam>(arrays, outputs, count, shift);
+}
+
+TYPED_TEST(Passes, MayWriteApartFromTheirInputs) {
+  for (const Kernels* unit : runnable_kernels()) {
+    Arrays<TypeParam> inputs(4, 77, 1);
+    const Arrays<TypeParam> before = inputs;
+    Arrays<TypeParam> result(1, 77, 0), expected(1, 77, 0);
+    const std::vector<void*> from = inputs.pointers(), to = result.pointers(),
+                             reference = expected.pointers();
+    Pass pass{from.data(), 4, to.data(), 1, 77, DataTypeOf<TypeParam>::value, ReduceOp::sum};
+    unit->pass(pass);
+    pass.outputs = reference.data();
+    pass_step_by_step<TypeParam>(pass);
+    ASSERT_TRUE(result == expected) << unit->name;
+    ASSERT_TRUE(inputs == before) << unit->name;
+  }
 }
 
 }  // namespace

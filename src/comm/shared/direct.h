@@ -4,8 +4,9 @@
 // be used.
 //
 //   all_reduce      rank r adds slice r of all W arrays and writes the sum into slice r of all of
-//   them: each byte
-//                   is read once and written once, against the 2(W−1) messages of a ring
+//                   them: each byte is read once and written once, against the 2(W−1) messages of a
+//                   ring. A short array is shown as a copy instead, and every rank adds all of it
+//                   for itself: since nobody writes for others, the ranks need to meet only once
 //   reduce_scatter  rank r adds part r of all arrays into its own
 //   all_gather      every rank copies the others' parts
 //   broadcast       every rank copies root's array
@@ -18,11 +19,20 @@
 #include "comm/transport.h"
 
 #include <functional>
+#include <vector>
 
 namespace lockstep::comm {
 
 class SharedDirect : public DirectCollectives {
  public:
+  static constexpr std::size_t kLine = 64;  ///< bytes of a cache line
+
+  /// Each rank's staging area holds a piece of a long array, and behind it two slots for short
+  /// ones: by the parity of the meeting's number, as a rank may show its next array while others
+  /// still read the last. Pieces need no second room, because the ranks meet again after each.
+  static constexpr std::size_t kShortBytes = 16 * 1024;
+  static constexpr std::size_t kPieceBytes = Blackboard::kStagingBytes - 2 * kShortBytes - kLine;
+
   /// Where an array lies, seen from all ranks; Location::kStaged if others cannot reach it.
   using Locate = std::function<Location(const void* data, std::size_t bytes)>;
   /// The address at which this process sees a place in `rank`'s memory.
@@ -48,13 +58,20 @@ class SharedDirect : public DirectCollectives {
     bool is_shown = true;     ///< or this rank only looks
     bool is_written = false;  ///< by the others, too
   };
-  /// Elements [begin, begin + count) of all ranks' arrays; null for a rank that shows none.
-  using Piece = std::function<void(std::size_t begin, std::size_t count,
-                                   const std::vector<std::byte*>& arrays)>;
+  Location place(const Shown& shown) const;
+  bool is_short(const ArrayView& data) const;
+  void all_reduce_short(const Fingerprint& call, ArrayView data, ReduceOp op,
+                        const Deadline& deadline);
+  std::byte* short_slot(int rank, std::uint64_t meeting) const;
 
-  void each_piece(const Fingerprint& call, const Shown& shown, const Piece& piece,
+  /// Calls piece(begin, count) with elements [begin, begin + count) of all ranks' arrays in
+  /// arrays_; null for a rank that shows none.
+  template <typename Piece>
+  void each_piece(const Fingerprint& call, const Shown& shown, Piece piece,
                   const Deadline& deadline);
-  std::vector<Location> announce(const Fingerprint& call, Location mine, const Deadline& deadline);
+  void announce(const Fingerprint& call, Location mine, const Deadline& deadline);
+  void resolve_arrays(std::size_t skipped_bytes);
+  void advance_arrays(std::size_t bytes);
   void count_bytes(std::size_t bytes) { bytes_moved_.fetch_add(bytes, std::memory_order_relaxed); }
   std::size_t ranks() const { return static_cast<std::size_t>(board_.size()); }
 
@@ -63,6 +80,9 @@ class SharedDirect : public DirectCollectives {
   Meeting& meeting_;
   const Locate locate_;
   const Resolve resolve_;
+  // Of the collective that runs, by rank; kept from one to the next, so that none allocates.
+  std::vector<Location> places_;
+  std::vector<void*> arrays_;
   std::atomic<std::uint64_t> bytes_moved_{0};
 };
 

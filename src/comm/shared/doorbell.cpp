@@ -22,12 +22,8 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Doorbell::pause(int spin) {
-  // Every so often the core goes to whoever else is ready to run: it may be the one we wait for.
-  if (spin % 32 == 31)
-    ::sched_yield();
-  else
-    __builtin_ia32_pause();
+void Doorbell::yield() {
+  ::sched_yield();
 }
 
 void Doorbell::sleep(std::uint32_t seen) {
@@ -44,7 +40,7 @@ void Doorbell::wake() {
 
 int spins_for(int ranks) {
   const unsigned cores = std::thread::hardware_concurrency();
-  return static_cast<unsigned>(ranks) <= cores ? 4096 : 256;
+  return static_cast<unsigned>(ranks) <= cores ? 64 : 0;
 }
 
 }  // namespace lockstep::comm

@@ -1,6 +1,6 @@
 // Doorbell: waiting for something in shared memory to change. Waits spin briefly, because what one
-// waits for is often a microsecond away, and then sleep on a futex, because workers often outnumber
-// cores.
+// waits for is often a microsecond away; then they offer the core to whoever else is ready to run,
+// who may be the one waited for; then they sleep on a futex, because workers often outnumber cores.
 //
 // How a ring cannot be missed: the waiter announces itself (sleepers), then looks once more, then
 // sleeps on the count of rings it saw before; the ringer changes the data, then looks for sleepers,
@@ -27,10 +27,12 @@ class Doorbell {
   /// throws to end the waiting. Both may be called often and must be cheap.
   template <typename Ready, typename Tick>
   void wait(int spins, Ready ready, Tick tick) {
-    for (int spin = 0; spin < spins; ++spin) {
-      if (ready()) return;
-      pause(spin);
-    }
+    if (!spin(spins, ready)) sleep_until(ready, tick);
+  }
+
+  /// The part of wait() after spin().
+  template <typename Ready, typename Tick>
+  void sleep_until(Ready ready, Tick tick) {
     for (;;) {
       if (ready()) return;
       const std::uint32_t seen = rings_.load(std::memory_order_seq_cst);
@@ -42,12 +44,34 @@ class Doorbell {
     }
   }
 
+  /// The part of wait() before it sleeps: looks `spins` times, offers the core to others, and so
+  /// on for kPatience. False if nothing but sleep remains.
+  template <typename Ready>
+  static bool spin(int spins, Ready ready) {
+    using Clock = std::chrono::steady_clock;
+    for (Clock::time_point end{}; end == Clock::time_point{} || Clock::now() < end; yield()) {
+      for (int i = 0; i < spins; ++i) {
+        if (ready()) return true;
+        __builtin_ia32_pause();
+      }
+      if (ready()) return true;
+      if (end == Clock::time_point{}) end = Clock::now() + kPatience;
+    }
+    return ready();
+  }
+
   /// How long a sleeper goes without looking around, even if nobody rings: bounds how late the
   /// death of a peer, who can no longer ring, is noticed.
   static constexpr std::chrono::milliseconds kSlice{50};
 
+  /// How long others are offered the core before one sleeps. Longer than two ranks that share a
+  /// core need to take turns on a megabyte; shorter than the turn of a stranger who accepts an
+  /// offer: after that, sleeping is better, because whoever is woken comes before those who have
+  /// had their turn.
+  static constexpr std::chrono::microseconds kPatience{200};
+
  private:
-  static void pause(int spin);
+  static void yield();
   void sleep(std::uint32_t seen);
   void wake();
 
@@ -55,8 +79,9 @@ class Doorbell {
   std::atomic<std::uint32_t> sleepers_{0};
 };
 
-/// Spins worth their while for a group of `ranks` on this machine: many if each rank can have a
-/// core of its own, few if spinning would keep a peer from running.
+/// How often a member of a group of `ranks` looks before it offers its core to others: for about a
+/// microsecond if each rank can have a core of its own, not at all if looking keeps a peer from
+/// running. Not for longer even then, because a core may have other work than ours.
 int spins_for(int ranks);
 
 }  // namespace lockstep::comm

@@ -24,6 +24,9 @@ class Meeting {
   /// has not come is gone, TimeoutError at the deadline; both name the ranks that were missing.
   void hold(const Notice& notice, const Deadline& deadline);
 
+  /// The number of the meeting that the next hold() comes to. They count up from 1.
+  std::uint64_t next_number() const { return number_ + 1; }
+
   /// What `rank` announced at the meeting just held. Valid until this rank comes to the next one.
   const Notice& notice_of(int rank) const;
 

@@ -1,0 +1,117 @@
+// fingerprint_cost: what comparing fingerprints adds to an all-reduce of 64 KiB, where ranks share
+// memory.
+//
+// The comparison happens at a meeting that the collective needs anyway, on words that lie in the
+// cache line of a notice that is read anyway. So its cost is that of comparing alone, timed many
+// times over after a meeting of that many ranks. Both it and the whole all-reduce are the fastest
+// of many short rounds: what a busy machine adds is no cost of ours.
+#include <lockstep/group.h>
+#include <lockstep/init.h>
+
+#include "comm/shared/meeting.h"
+#include "comm/thread/thread_space.h"
+#include "launch/job.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+#include <thread>
+
+namespace lockstep::benchmarks {
+
+namespace {
+
+constexpr int kRounds = 300;
+constexpr int kRepetitions = 200;
+
+/// Seconds a comparison takes.
+double time_comparisons(const comm::Meeting& meeting) {
+  const double start = now_seconds();
+  for (int i = 0; i < kRepetitions; ++i) {
+    meeting.require_agreement();
+    asm volatile("" : : : "memory");  // or the compiler would keep the answer
+  }
+  return (now_seconds() - start) / kRepetitions;
+}
+
+double measure_comparison(int ranks) {
+  auto world = std::make_shared<comm::ThreadWorld>(ranks);
+  double fastest = 1;
+  auto run_rank = [&](int rank) {
+    const comm::Fingerprint call{.operation = comm::Operation::all_reduce, .count = 16384};
+    comm::ThreadSpace space(world);
+    comm::Meeting meeting(space, rank, [] { return false; });
+    for (int round = 0; round < kRounds; ++round) {
+      meeting.hold({call, {}, {}}, Deadline::after(std::chrono::seconds(60)));
+      if (rank == 0) fastest = std::min(fastest, time_comparisons(meeting));
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run_rank, rank);
+  threads.clear();
+  return fastest;
+}
+
+/// Seconds an all-reduce of 64 KiB takes.
+double time_all_reduce(Group group) {
+  const Memory memory = group.allocate(64 * 1024);
+  double fastest = 1;
+  for (int round = 0; round < kRounds; ++round) {
+    const double start = now_seconds();
+    for (int i = 0; i < kRepetitions; ++i) group.all_reduce(memory.as<float>());
+    fastest = std::min(fastest, (now_seconds() - start) / kRepetitions);
+  }
+  return fastest;
+}
+
+double all_reduce_between_threads(int ranks) {
+  double seconds = 0;
+  run_threads(ranks, [&](Group group) {
+    const bool first = group.rank() == 0;
+    const double mine = time_all_reduce(std::move(group));
+    if (first) seconds = mine;
+  });
+  return seconds;
+}
+
+double all_reduce_between_processes(int ranks) {
+  void* page =
+      ::mmap(nullptr, sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw std::bad_alloc();
+  auto* seconds = static_cast<double*>(page);
+  launch::run_forked({.workers = ranks}, [&] {
+    Group group = init();
+    const bool first = group.rank() == 0;
+    const double mine = time_all_reduce(std::move(group));
+    if (first) *seconds = mine;
+    return 0;
+  });
+  const double result = *seconds;
+  ::munmap(page, sizeof(double));
+  return result;
+}
+
+void report(int ranks, std::string_view transport, double whole, double comparison) {
+  fmt::print("{:>7} {:<9} {:>13.2f} {:>13.1f} {:>8.2f}\n", ranks, transport, 1e6 * whole,
+             1e9 * comparison, 100 * comparison / whole);
+}
+
+}  // namespace
+
+}  // namespace lockstep::benchmarks
+
+int main() {
+  using namespace lockstep::benchmarks;
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // forked ranks must not print it again
+  fmt::print("{:>7} {:<9} {:>13} {:>13} {:>8}\n", "workers", "transport", "all-reduce us",
+             "comparison ns", "percent");
+  for (int ranks : {2, 4}) {
+    const double comparison = measure_comparison(ranks);
+    report(ranks, "thread", all_reduce_between_threads(ranks), comparison);
+    report(ranks, "shm", all_reduce_between_processes(ranks), comparison);
+  }
+  return 0;
+}
