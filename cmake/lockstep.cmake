@@ -8,12 +8,18 @@ if(LOCKSTEP_CCACHE)
       "${LOCKSTEP_CCACHE}")
 endif()
 
-# Flags that all our targets share.
+# Flags that all our targets share. Tests, and all under sanitizers, are built more often than they are
+# run: there the compiler's time counts.
 add_library(lockstep_flags INTERFACE)
 target_compile_features(lockstep_flags INTERFACE cxx_std_20)
+if(LOCKSTEP_SANITIZE)
+  set(optimisation -O1)
+else()
+  set(optimisation $<IF:$<BOOL:$<TARGET_PROPERTY:LOCKSTEP_QUICK>>,-O1,-O3>)
+endif()
 target_compile_options(lockstep_flags INTERFACE
   -Wall -Wextra -Werror -fpch-preprocess
-  $<$<CONFIG:RelWithDebInfo>:-O3> $<$<CONFIG:RelWithDebInfo>:-g1>)
+  $<$<CONFIG:RelWithDebInfo>:${optimisation}> $<$<CONFIG:RelWithDebInfo>:-g1>)
 target_include_directories(lockstep_flags INTERFACE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 if(LOCKSTEP_SANITIZE)
