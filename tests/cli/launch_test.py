@@ -3,7 +3,7 @@ import os
 import socket
 import unittest
 
-from program import ProgramTest
+from program import BINARY, ProgramTest
 
 
 class Launch(ProgramTest):
@@ -89,6 +89,10 @@ class BadUsage(ProgramTest):
 
     def test_an_interface_that_is_not_there(self):
         self.assertIn("nosuch0", self.refused("--interface", "nosuch0"))
+
+    def test_a_transport_that_is_not_there(self):
+        _, errors = self.run_program("launch", "--workers", 2, "--transport", "pigeon", "--", BINARY, "bench", code=2)
+        self.assertIn("there is no transport 'pigeon' between processes: there are auto, ", errors)
 
     def test_nodes_that_do_not_fit(self):
         self.assertIn("--node-rank needs --nnodes", self.refused("--node-rank", 1))

@@ -2,6 +2,7 @@
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
+#include "support/errors.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +22,10 @@ using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::Each;
 using testing::errors_of_ranks;
+using testing::expect_error;
 using ::testing::HasSubstr;
 using testing::RankKind;
+using testing::run_ranks;
 
 class Failures : public ::testing::TestWithParam<RankKind> {};
 
@@ -193,9 +196,23 @@ TEST_P(Failures, BadArgumentsAreRefusedWithoutBreakingTheGroup) {
   EXPECT_THAT(errors, Each(""));
 }
 
+TEST_P(Failures, ArraysOfTheWrongSizeOrTypeAreRefusedWithTheRightOnes) {
+  run_ranks(GetParam(), 2, [](Group group) {
+    std::vector<float> mine(4);
+    std::vector<float> all(7);
+    std::vector<double> doubles(8);
+    expect_error<UsageError>(
+        [&] { group.all_gather(mine, all); },
+        {"all_gather on rank", "needs 8 float32 for 2 ranks' parts of 4, but got 7"});
+    expect_error<UsageError>([&] { group.reduce_scatter(doubles, mine); },
+                             {"needs 8 float32", "but got 8 float64"});
+    group.barrier();
+  });
+}
+
 TEST(Failures, AGroupNeedsARank) {
-  EXPECT_THROW(run_threads(0, [](Group) {}), UsageError);
-  EXPECT_THROW(parse_algorithm("snake"), UsageError);
+  expect_error<UsageError>([] { run_threads(0, [](Group) {}); }, {"at least one rank, not 0"});
+  expect_error<UsageError>([] { parse_algorithm("snake"); }, {"'snake'", "halving-doubling"});
 }
 
 /// Rank 1 of 3 ends itself in the middle of a stream of collectives; both survivors must say so.
@@ -284,7 +301,11 @@ TEST_P(Death, OfRankZeroIsNoticedToo) {
 TEST_P(Death, WhileAMessageIsOnItsWayIsNoticedByTheReceiver) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(1'000'000);
-    if (group.rank() == 1) return group.recv(values, 0);
+    if (group.rank() == 1) {
+      // Later, so that it cannot all have come.
+      std::this_thread::sleep_for(milliseconds(300));
+      return group.recv(values, 0);
+    }
     Work send = group.isend(values, 1);
     ::kill(::getpid(), SIGKILL);
   });

@@ -4,7 +4,7 @@
 #include "comm/reduce.h"
 
 #include <algorithm>
-#include <array>
+#include <memory>
 #include <vector>
 
 namespace lockstep::comm {
@@ -15,32 +15,49 @@ namespace {
 /// when it is added.
 constexpr std::size_t kSegmentBytes = 256 * 1024;
 
+/// Segments that a rank is ready to receive before it needs them. A sender over a network may wait
+/// to hear that its peer is ready, and what tells it queues behind data.
+constexpr std::size_t kWindow = 8;
+
+/// Steps are counted through: in step s a rank passes chunk (finished - 1 - s) on and gets the one
+/// below it, which it passes on in step s + 1. In the first W-1 steps it adds its own part to what
+/// it gets; in the others that is finished. Each segment is passed on as soon as it is here, so
+/// that no link waits for the end of a step.
 class Ring {
  public:
   /// The finished chunk of a rank is rank + `shift`.
-  Ring(Transport& transport, ArrayView data, int shift, const Deadline& deadline)
-      : transport_(transport), data_(data), shift_(shift), deadline_(deadline) {}
+  Ring(Transport& transport, ArrayView data, int shift, ReduceOp op, const Deadline& deadline)
+      : transport_(transport), data_(data), shift_(shift), op_(op), deadline_(deadline) {}
 
-  void scatter_reduce(ReduceOp op) {
-    for (int step = 0; step < size() - 1; ++step)
-      pass_and_add(chunk(finished() - 1 - step), chunk(finished() - 2 - step), op);
-  }
+  /// Leaves the sums of all ranks, or their average, in the finished chunk.
+  void scatter_reduce() { run(0, size() - 1); }
 
   /// REQUIRES: this rank has its finished chunk, as scatter_reduce leaves it.
-  void all_gather() {
-    for (int step = 0; step < size() - 1; ++step)
-      pass_on(chunk(finished() - step), chunk(finished() - 1 - step));
-  }
+  void all_gather() { run(size() - 1, 2 * (size() - 1)); }
+
+  /// Both, without a pause between them.
+  void all_reduce() { run(0, 2 * (size() - 1)); }
 
   /// The chunk that scatter_reduce finishes on this rank.
   ArrayView finished_chunk() const { return chunk(finished()); }
 
  private:
+  /// A segment on its way through this rank.
+  struct Passage {
+    int step = 0;  ///< in which it arrives
+    ArrayView place;
+    std::size_t sent_before = kNever;  ///< the passage that was sent from this place
+    std::shared_ptr<Request> arrival;
+    std::shared_ptr<Request> departure;
+  };
+  static constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+
   int rank() const { return transport_.rank(); }
   int size() const { return transport_.size(); }
   int finished() const { return rank() + shift_; }
   int right() const { return (rank() + 1) % size(); }
   int left() const { return (rank() - 1 + size()) % size(); }
+  bool adds(const Passage& passage) const { return passage.step < size() - 1; }
 
   /// Chunk `index` modulo W. The first (count mod W) chunks are one element longer; chunks may be
   /// empty.
@@ -52,69 +69,91 @@ class Ring {
     return data_.slice(i * base + std::min(i, longer), base + (i < longer ? 1 : 0));
   }
 
-  /// A chunk's segments, each a message of its own. An empty chunk has none.
-  std::vector<ArrayView> segments_of(ArrayView chunk) const {
-    const std::size_t length = kSegmentBytes / size_of(chunk.type);
-    std::vector<ArrayView> segments;
-    for (std::size_t begin = 0; begin < chunk.count; begin += length)
-      segments.push_back(chunk.slice(begin, std::min(length, chunk.count - begin)));
-    return segments;
+  /// The chunk that arrives in a step, cut into segments, each a message of its own. An empty chunk
+  /// has none.
+  void plan_step(int step) {
+    const ArrayView arriving = chunk(finished() - 2 - step);
+    const std::size_t length = kSegmentBytes / size_of(arriving.type);
+    for (std::size_t begin = 0; begin < arriving.count; begin += length)
+      passages_.push_back(
+          {step, arriving.slice(begin, std::min(length, arriving.count - begin)), kNever, {}, {}});
   }
 
-  using Requests = std::vector<std::shared_ptr<Request>>;
-
-  /// Starts before anything is received: with a blocking send the circle would wait for itself.
-  Requests start_sending(ArrayView chunk) {
-    Requests sends;
-    for (const ArrayView& segment : segments_of(chunk))
-      sends.push_back(transport_.start_send(right(), kCollectiveTag, Transport::bytes_of(segment)));
-    return sends;
-  }
-
-  void finish(const Requests& requests) {
-    for (const auto& request : requests) transport_.wait(*request, deadline_);
-  }
-
-  void pass_on(ArrayView outgoing, ArrayView arriving) {
-    const Requests sends = start_sending(outgoing);
-    for (const ArrayView& segment : segments_of(arriving))
-      transport_.recv(left(), kCollectiveTag, segment, deadline_);
-    finish(sends);
-  }
-
-  /// While one segment is added, the next is on its way into the other half of the scratch space.
-  void pass_and_add(ArrayView outgoing, ArrayView into, ReduceOp op) {
-    const Requests sends = start_sending(outgoing);
-    const std::vector<ArrayView> segments = segments_of(into);
-    scratch_.resize(2 * kSegmentBytes);
-    auto place = [&](std::size_t i) { return std::span(scratch_).subspan(i % 2 * kSegmentBytes); };
-    auto start_receiving = [&](std::size_t i) {
-      return transport_.start_recv(left(), kCollectiveTag, place(i).first(segments[i].bytes()));
-    };
-    std::shared_ptr<Request> coming = segments.empty() ? nullptr : start_receiving(0);
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      transport_.wait(*coming, deadline_);
-      if (i + 1 < segments.size()) coming = start_receiving(i + 1);
-      reduce_into(segments[i], place(i).data(), op);
+  /// What leaves in the first step is here already: it counts as the step before.
+  void plan(int first, int end) {
+    std::vector<std::size_t> begin_of_step;
+    for (int step = first - 1; step < end; ++step) {
+      begin_of_step.push_back(passages_.size());
+      plan_step(step);
+      const int turn_before = step - size();  // the same chunk, one turn of the ring ago
+      if (turn_before < first - 1) continue;
+      const std::size_t before = begin_of_step[static_cast<std::size_t>(turn_before - first + 1)];
+      for (std::size_t i = begin_of_step.back(); i < passages_.size(); ++i)
+        passages_[i].sent_before = before + i - begin_of_step.back();
     }
-    finish(sends);
+  }
+
+  void run(int first, int end) {
+    plan(first, end);
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(kWindow * stride());
+    std::size_t ready = 0;  // passages whose arrival was started
+    for (std::size_t i = 0; i < passages_.size(); ++i) {
+      while (ready < std::min(i + kWindow, passages_.size()) && get_ready(ready, first, ready == i))
+        ++ready;
+      Passage& passage = passages_[i];
+      if (passage.arrival) take_in(i);
+      if (passage.step + 1 < end)
+        passage.departure =
+            transport_.start_send(right(), kCollectiveTag, Transport::bytes_of(passage.place));
+    }
+    for (const Passage& passage : passages_)
+      if (passage.departure) transport_.wait(*passage.departure, deadline_);
+  }
+
+  std::span<std::byte> scratch_of(std::size_t i) {
+    return {scratch_.get() + i % kWindow * stride(), passages_[i].place.bytes()};
+  }
+  /// No chunk is longer than the first.
+  std::size_t stride() const { return std::min(kSegmentBytes, chunk(0).bytes()); }
+
+  /// Starts to receive a segment; false if its place is still being sent from, unless `must`.
+  bool get_ready(std::size_t i, int first, bool must) {
+    Passage& passage = passages_[i];
+    if (passage.step < first) return true;
+    if (passage.sent_before != kNever && !has_left(passage.sent_before, must)) return false;
+    passage.arrival = transport_.start_recv(
+        left(), kCollectiveTag, adds(passage) ? scratch_of(i) : Transport::bytes_of(passage.place));
+    return true;
+  }
+
+  bool has_left(std::size_t i, bool must) {
+    const auto& departure = passages_[i].departure;
+    if (must) transport_.wait(*departure, deadline_);
+    return must || (departure && transport_.done(*departure));
+  }
+
+  void take_in(std::size_t i) {
+    const Passage& passage = passages_[i];
+    transport_.wait(*passage.arrival, deadline_);
+    if (!adds(passage)) return;
+    reduce_into(passage.place, scratch_of(i).data(), op_);
+    if (passage.step == size() - 2) finish_average(passage.place, op_, size());
   }
 
   Transport& transport_;
   const ArrayView data_;
   const int shift_;
+  const ReduceOp op_;
   const Deadline& deadline_;
-  std::vector<std::byte> scratch_;
+  std::unique_ptr<std::byte[]> scratch_;  ///< outlives the requests, which may still write to it
+  std::vector<Passage> passages_;
 };
 
 }  // namespace
 
 void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline) {
   if (transport.size() == 1) return;
-  Ring ring(transport, data, 1, deadline);
-  ring.scatter_reduce(op);
-  finish_average(ring.finished_chunk(), op, transport.size());
-  ring.all_gather();
+  Ring(transport, data, 1, op, deadline).all_reduce();
 }
 
 void ring_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView mine, ReduceOp op,
@@ -122,15 +161,14 @@ void ring_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView min
   // The partial sums need room of their own.
   std::vector<std::byte> sums(all.bytes());
   copy_bytes(sums.data(), all.data, all.bytes());
-  Ring ring(transport, {sums.data(), all.count, all.type}, 0, deadline);
-  ring.scatter_reduce(op);
+  Ring ring(transport, {sums.data(), all.count, all.type}, 0, op, deadline);
+  ring.scatter_reduce();
   copy_bytes(mine.data, ring.finished_chunk().data, mine.bytes());
-  finish_average(mine, op, transport.size());
 }
 
 void ring_all_gather(Transport& transport, ConstArrayView mine, ArrayView all,
                      const Deadline& deadline) {
-  Ring ring(transport, all, 0, deadline);
+  Ring ring(transport, all, 0, ReduceOp::sum, deadline);
   copy_bytes(ring.finished_chunk().data, mine.data, mine.bytes());
   ring.all_gather();
 }
