@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/bench_exchange.h"
 #include "cli/bench_ops.h"
 #include "cli/bench_report.h"
 #include "cli/bench_values.h"
@@ -30,6 +31,7 @@ struct BenchCommand {
   int repeat = 20;
   std::string table;
   std::string json;
+  std::string results;  ///< for the bench that started this one under mpirun
 
   // Whether they are the user's or the defaults above.
   bool workers_given = false;
@@ -115,7 +117,21 @@ void show(const BenchCommand& command, const BenchPlan& plan, const std::vector<
     write_file(command.table, table);
 }
 
+/// One worker of a bench that started this one, and that shows the results.
+int run_for_another_bench(const BenchCommand& command) {
+  const bool speaker = launch::find_place().rank == 0;
+  try {
+    const BenchRun run = measure_as_worker(launched_transport(command), plan_of(command));
+    if (speaker) write_results(command.results, run.results);
+    return kSuccess;
+  } catch (const UsageError& error) {  // the same on all ranks: said once, by who started them
+    if (speaker) write_refusal(command.results, error.what());
+    return kBadUsage;
+  }
+}
+
 int run_bench(const BenchCommand& command) {
+  if (!command.results.empty()) return run_for_another_bench(command);
   const BenchPlan plan = plan_of(command);
   for (const std::string& transport : command.transports) require_transport(transport);
   require_table_can_be_made(command);
@@ -167,6 +183,7 @@ void add_bench_command(CLI::App& app, int& code) {
       "standard output");
   command->add_option("--json", options->json,
                       "write the result to this file; - for standard output");
+  command->add_option("--results", options->results)->group("");  // not for users: hidden
   command->callback([=, &code] {
     options->workers_given = workers->count() > 0;
     options->transports_given = transports->count() > 0;

@@ -3,10 +3,11 @@
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
+#include "base/temporary_file.h"
+#include "cli/bench_exchange.h"
 #include "cli/command.h"
+#include "cli/this_program.h"
 #include "launch/job.h"
-
-#include <fmt/format.h>
 
 #include <sys/mman.h>
 
@@ -89,23 +90,23 @@ std::vector<BenchResult> measure_in_processes(const std::string& transport, int 
 }
 
 /// MPI's ranks have to be started by mpirun.
-std::vector<BenchResult> measure_under_mpirun(const std::string& transport, int workers) {
-  throw UsageError(
-      fmt::format("the ranks of {0} are started by mpirun: mpirun -n {1} lockstep "
-                  "bench --transport {0}",
-                  transport, workers));
-}
-
-bool needs_mpirun(const std::string& transport) {
-  return transport == "mpi" || transport == "shm+mpi";
+std::vector<BenchResult> measure_under_mpirun(const std::string& transport, int workers,
+                                              const BenchPlan& plan) {
+  const TemporaryFile file;
+  const launch::JobResult job =
+      run_this_program_under_mpirun(workers, bench_arguments(plan, transport, file.path()));
+  if (job.interrupted_by != 0) throw Error("interrupted");
+  if (job.first_failure && job.first_failure->code() != kBadUsage)
+    throw Error(job.first_failure->text());
+  return read_results(file.path());
 }
 
 }  // namespace
 
 BenchRun measure_on(const std::string& transport, int workers, const BenchPlan& plan) {
   if (transport == "thread") return {transport, workers, measure_in_threads(workers, plan)};
-  if (needs_mpirun(transport))
-    return {transport, workers, measure_under_mpirun(transport, workers)};
+  if (needs_mpirun(transport, workers))
+    return {transport, workers, measure_under_mpirun(transport, workers, plan)};
   return {transport, workers, measure_in_processes(transport, workers, plan)};
 }
 

@@ -1,5 +1,7 @@
 #include "cli/progress_printer.h"
 
+#include <lockstep/error.h>
+
 #include "base/deadline.h"
 
 #include <fmt/format.h>
@@ -100,6 +102,17 @@ class Bar : public train::Progress {
 };
 
 }  // namespace
+
+std::string_view name_of(ProgressStyle style) {
+  if (style == ProgressStyle::silent) return "silent";
+  return style == ProgressStyle::lines ? "lines" : "bar";
+}
+
+ProgressStyle parse_progress_style(std::string_view name) {
+  for (ProgressStyle style : {ProgressStyle::silent, ProgressStyle::lines, ProgressStyle::bar})
+    if (name == name_of(style)) return style;
+  throw UsageError(fmt::format("there is no progress style '{}'", name));
+}
 
 std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
                                                std::FILE* out) {

@@ -5,10 +5,15 @@
 
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 namespace lockstep::cli {
 
 enum class ProgressStyle { silent, lines, bar };
+
+std::string_view name_of(ProgressStyle style);
+/// Throws UsageError.
+ProgressStyle parse_progress_style(std::string_view name);
 
 /// Prints to `out`. Lines come every `log_every` iterations, and after each epoch for every rank.
 std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,

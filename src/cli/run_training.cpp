@@ -4,6 +4,8 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/this_program.h"
+#include "cli/train_options.h"
 #include "launch/job.h"
 #include "train/run_folder.h"
 #include "train/worker.h"
@@ -22,20 +24,37 @@ void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
   });
 }
 
+void require_success(const launch::JobResult& result) {
+  if (result.interrupted_by != 0) throw Error("interrupted");
+  if (!result.first_failure) return;
+  const std::string what = fmt::format("the run failed: {}", result.first_failure->text());
+  if (result.first_failure->code() == kBadUsage) throw UsageError(what);
+  throw Error(what);
+}
+
 void run_processes_training(const train::TrainConfig& config, ProgressStyle style,
                             std::size_t log_every, std::FILE* out) {
   const launch::JobResult result = launch::run_forked({.workers = config.workers}, [&] {
     try {
       const auto progress = make_progress(style, log_every, out);
-      train::train_worker(init(), config, *progress);
+      const Group group = init({.transport = config.transport});
+      train::TrainConfig mine = config;
+      if (mine.transport == "auto") mine.transport = group.transport();
+      train::train_worker(group, mine, *progress);
       return kSuccess;
     } catch (...) {
       return report_exception("lockstep");
     }
   });
-  if (result.interrupted_by != 0) throw Error("interrupted");
-  if (result.first_failure)
-    throw Error(fmt::format("the run failed: {}", result.first_failure->text()));
+  require_success(result);
+}
+
+void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
+                         std::size_t log_every) {
+  std::vector<std::string> arguments = train_arguments(config);
+  arguments.insert(arguments.end(), {"--log-every", std::to_string(log_every), "--progress",
+                                     std::string(name_of(style))});
+  require_success(run_this_program_under_mpirun(config.workers, arguments));
 }
 
 }  // namespace
@@ -44,6 +63,8 @@ train::Summary run_training(const train::TrainConfig& config, ProgressStyle styl
                             std::size_t log_every, std::FILE* out) {
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out);
+  else if (needs_mpirun(config.transport, config.workers))
+    run_mpirun_training(config, style, log_every);
   else
     run_processes_training(config, style, log_every, out);
   return train::read_summary(config.run_dir);

@@ -7,9 +7,11 @@
 
 namespace lockstep::cli {
 
-/// Trains with config.workers workers, processes (shm) or threads (thread) as config.transport
-/// says, and returns the summary. REQUIRES: config.run_dir is set. Throws Error that names the
-/// first worker that failed; what each worker had to say is on standard error by then.
+/// Trains with config.workers workers, and returns the summary. The workers are threads (thread),
+/// this program started again by mpirun (mpi, shm+mpi; they write to standard output, not to `out`)
+/// or forked processes (the others), as config.transport says. REQUIRES: config.run_dir is set.
+/// Throws Error that names the first worker that failed; what each worker had to say is on standard
+/// error by then.
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
                             std::size_t log_every, std::FILE* out = stdout);
 

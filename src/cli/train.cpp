@@ -20,11 +20,21 @@ namespace {
 struct TrainCommand {
   train::TrainConfig config;
   TrainView view;
+  bool transport_given = false;
+  /// Given by the train that started this one under mpirun, and that shows the result: how this one
+  /// is to show its progress.
+  std::string progress;
 };
 
 ProgressStyle style_for(const TrainView& view) {
   if (view.json == "-") return ProgressStyle::silent;
   return on_terminal() ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+/// A worker writes to its launcher, not to a terminal: a bar only if that one asks for it.
+ProgressStyle worker_style(const TrainCommand& command) {
+  if (!command.progress.empty()) return parse_progress_style(command.progress);
+  return command.view.json == "-" ? ProgressStyle::silent : ProgressStyle::lines;
 }
 
 void print_summary(const train::Summary& summary, const train::TrainConfig& config) {
@@ -41,14 +51,14 @@ void print_summary(const train::Summary& summary, const train::TrainConfig& conf
 
 /// Started by a launcher: this process is one worker of the run.
 void train_as_worker(TrainCommand& command) {
-  Group group = init();
+  GroupOptions options;
+  if (command.transport_given) options.transport = command.config.transport;
+  Group group = init(options);
   command.config.workers = group.size();
   command.config.transport = group.transport();
-  const ProgressStyle style = style_for(command.view);
-  const auto progress = make_progress(style == ProgressStyle::bar ? ProgressStyle::lines : style,
-                                      command.view.log_every);
+  const auto progress = make_progress(worker_style(command), command.view.log_every);
   const train::Summary summary = train::train_worker(group, command.config, *progress);
-  if (group.rank() != 0) return;
+  if (group.rank() != 0 || !command.progress.empty()) return;
   if (command.view.json != "-") print_summary(summary, command.config);
   write_json(command.view.json, train::to_json(summary));
 }
@@ -72,7 +82,9 @@ void add_train_command(CLI::App& app, int& code) {
                        fmt::format("{}", fmt::join(sync::method_names(), ", ")))
       ->capture_default_str();
   command->add_option("--save", options->config.save, "write the final weights here (safetensors)");
+  command->add_option("--progress", options->progress)->group("");  // not for users: hidden
   command->callback([command, options, &code] {
+    options->transport_given = command->count("--transport") > 0;
     try {
       const launch::Place place = launch::find_place();
       if (place.size > 1 && command->count("--workers") > 0)
@@ -85,7 +97,8 @@ void add_train_command(CLI::App& app, int& code) {
       else
         train_with_workers(*options);
     } catch (...) {
-      code = report_exception("lockstep train");
+      // Workers that are not started by the user say who they are like forked ones.
+      code = report_exception(options->progress.empty() ? "lockstep train" : "lockstep");
     }
   });
 }

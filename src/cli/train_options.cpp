@@ -1,6 +1,9 @@
 #include "cli/train_options.h"
 
 #include "base/files.h"
+#include "cli/transport_list.h"
+
+#include <fmt/format.h>
 
 namespace lockstep::cli {
 
@@ -27,9 +30,12 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--limit", config.limit, "use the first N training images; 0 for all");
   option("--workers", config.workers, "number of workers");
   option("--threads", config.threads, "threads per worker; 0 shares out the cores");
-  option("--transport", config.transport, "how workers talk: shm (processes) or thread");
+  option("--transport", config.transport,
+         "how workers talk: " + fmt::format("{}", fmt::join(transport_list(), ", ")) +
+             " or auto; only thread's are no processes");
   option("--algorithm", config.algorithm,
-         "how an all-reduce is done: auto, star, tree, ring, halving-doubling, direct");
+         "how an all-reduce is done: auto, star, tree, ring, halving-doubling, direct, "
+         "hierarchical, native");
   option("--dtype", config.dtype, "float32 or float64");
   option("--batch", config.batch, "global batch: images of all workers in one step");
   option("--epochs", config.epochs, "passes over the training images");
@@ -57,6 +63,36 @@ void finish_train_options(const CLI::App& command, train::TrainConfig& config,
   // Better now than after hours of training.
   if (!config.save.empty()) require_writable(config.save);
   if (!view.json.empty() && view.json != "-") require_writable(view.json);
+}
+
+std::vector<std::string> train_arguments(const train::TrainConfig& config) {
+  std::vector<std::string> arguments{"train"};
+  auto add = [&](const char* name, const auto& value) {
+    arguments.insert(arguments.end(), {name, fmt::format("{}", value)});
+  };
+  add("--model", config.model);
+  add("--data", config.data);
+  add("--data-dir", config.data_dir.string());
+  add("--limit", config.limit);
+  add("--threads", config.threads_per_worker());
+  add("--transport", config.transport);
+  add("--sync", config.sync);
+  add("--algorithm", config.algorithm);
+  add("--dtype", config.dtype);
+  add("--batch", config.batch);
+  add("--epochs", config.epochs);
+  add("--iterations", config.iterations);
+  add("--lr", config.learning_rate);
+  add("--momentum", config.momentum);
+  add("--weight-decay", config.weight_decay);
+  add("--seed", config.seed);
+  add("--first-bucket-mb", config.first_bucket_mb);
+  add("--bucket-mb", config.bucket_mb);
+  if (!config.shuffle) arguments.emplace_back("--no-shuffle");
+  if (!config.init.empty()) add("--init", config.init.string());
+  if (!config.save.empty()) add("--save", config.save.string());
+  if (!config.run_dir.empty()) add("--run-dir", config.run_dir.string());
+  return arguments;
 }
 
 }  // namespace lockstep::cli

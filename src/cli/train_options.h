@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 namespace lockstep::cli {
 
@@ -22,5 +23,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
 /// FileError for a result that could not be written.
 void finish_train_options(const CLI::App& command, train::TrainConfig& config,
                           const TrainView& view);
+
+/// The arguments that make `lockstep train`, started by a launcher, do its part of this run.
+std::vector<std::string> train_arguments(const train::TrainConfig& config);
 
 }  // namespace lockstep::cli

@@ -19,15 +19,6 @@ namespace lockstep::comm {
 
 namespace {
 
-WireKind mpi_wire() {
-  return {.name = "mpi",
-          .channels = 1,
-          .make = [](const RunContext&, const Membership& membership, std::vector<Peer>&,
-                     const Deadline& deadline) {
-            return make_mpi_wire(membership.members, membership.rank, membership.group, deadline);
-          }};
-}
-
 WireKind wire_of(Network network) {
   return network == Network::gloo ? gloo_wire() : mpi_wire();
 }

@@ -17,9 +17,9 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
-#include "base/host_name.h"
-#include "base/unique_fd.h"
+#include "base/temporary_file.h"
 #include "launch/cores.h"
+#include "launch/environment.h"
 
 #include <fmt/format.h>
 
@@ -68,25 +68,6 @@ std::vector<std::string> kept(const std::vector<std::string>& command, const std
   return words;
 }
 
-/// An empty file that goes when this does.
-class TemporaryFile {
- public:
-  TemporaryFile() {
-    path_ = (std::filesystem::temp_directory_path() / "lockstep-mpirun-XXXXXX").string();
-    const UniqueFd file(::mkostemp(path_.data(), O_CLOEXEC));
-    if (file.get() < 0)
-      throw FileError(fmt::format("cannot make a file like {}: {}", path_, last_system_error()));
-  }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// In the child: becomes mpirun; returns only if that fails.
 void become(std::vector<std::string> words, pid_t parent) {
   Supervisor::prepare_child(parent);
@@ -111,7 +92,7 @@ JobResult run_and_wait(const std::vector<std::string>& words, std::chrono::milli
     become(words, parent);
     std::_Exit(127);
   }
-  supervisor.add({0, child, host_name()});
+  supervisor.add({0, child});
   return supervisor.wait(grace);
 }
 
@@ -128,7 +109,7 @@ std::vector<Outcome> outcomes_in(const std::string& log) {
     } else {
       const bool by_signal = number > 128 && number <= 128 + SIGRTMAX;
       outcomes.push_back(
-          {{rank, pids[rank], host_name()}, by_signal ? 0 : number, by_signal ? number - 128 : 0});
+          {{rank, pids[rank]}, by_signal ? 0 : number, by_signal ? number - 128 : 0});
     }
   }
   return outcomes;
@@ -145,6 +126,10 @@ bool installed(const std::string& program) {
 void require_startable(const JobOptions& options, const std::vector<std::string>& command) {
   if (options.workers < 1)
     throw UsageError(fmt::format("a job needs at least one worker, not {}", options.workers));
+  if (process_variable("OMPI_COMM_WORLD_SIZE"))
+    throw UsageError(
+        "this process was started by mpirun, which cannot be started within itself: start the "
+        "program without it, or all workers with it");
   if (command.empty()) throw UsageError("there is no program to start: write it after --");
   if (!installed("mpirun"))
     throw UsageError("the transport mpi needs mpirun, which is not installed: install openmpi-bin");
@@ -170,6 +155,10 @@ std::vector<std::string> mpirun_command(int workers, const std::vector<std::stri
   // Open MPI polls; without this a rank that waits keeps others from its core.
   if (workers > static_cast<int>(std::thread::hardware_concurrency()))
     set("mpi_yield_when_idle", "1");
+  // Read by OpenMP when it starts.
+  if (!process_variable("OMP_NUM_THREADS"))
+    words.insert(words.end(),
+                 {"-x", fmt::format("OMP_NUM_THREADS={}", threads_per_worker(workers))});
   words.insert(words.end(), {"-n", std::to_string(workers)});
   words.insert(words.end(), command.begin(), command.end());
   return words;
@@ -179,7 +168,6 @@ JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::str
   require_startable(options, command);
   const TemporaryFile log;
   const auto words = mpirun_command(options.workers, kept(command, log.path(), options.grace));
-  ::setenv("OMP_NUM_THREADS", std::to_string(threads_per_worker(options.workers)).c_str(), 0);
   JobResult result = run_and_wait(words, options.grace);
   std::vector<Outcome> outcomes = outcomes_in(log.path());
   const auto failure = std::find_if(outcomes.begin(), outcomes.end(),

@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/text.h"
+#include "comm/transports.h"
 #include "launch/cores.h"
 #include "models/model_names.h"
 
@@ -31,7 +32,9 @@ void require_amount(double value, std::string_view option) {
 void TrainConfig::validate() const {
   require_one_of(model, models::model_names(), "--model");
   require_one_of(data, {"mnist"}, "--data");
-  require_one_of(transport, {"thread", "shm"}, "--transport");
+  std::vector<std::string> transports = comm::transport_names();
+  transports.emplace_back("auto");
+  require_one_of(transport, transports, "--transport");
   require_one_of(dtype, {"float32", "float64"}, "--dtype");
   method();
   if (workers < 1 || workers > 1024)

@@ -21,8 +21,8 @@ struct TrainConfig {
   std::size_t limit = 0;           ///< use the first so many training images; 0 for all
 
   int workers = 1;
-  int threads = 0;  ///< a worker; 0 shares out the cores, at least 1 each
-  std::string transport = "shm";
+  int threads = 0;                ///< a worker; 0 shares out the cores, at least 1 each
+  std::string transport = "shm";  ///< one of comm::transport_names(), or "auto"
   std::string sync = "ddp";
   std::string algorithm = "auto";
   std::string dtype = "float32";

@@ -1,5 +1,6 @@
 """lockstep bench: its table and its JSON."""
 import json
+import shutil
 import unittest
 
 from program import BINARY, ProgramTest
@@ -81,6 +82,26 @@ class AutoTable(ProgramTest):
         output, errors = self.run_program(*self.SMALL, "--table", "nowhere/fast.table", code=1)
         self.assertEqual(output, "")
         self.assertIn("nowhere", errors)
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+class BenchUnderMpirun(ProgramTest):
+    SMALL = ["bench", "--sizes", "4,4K", "--repeat", 3, "--transport", "mpi,shm+mpi"]
+
+    def test_starts_itself_again(self):
+        output, errors = self.run_program(*self.SMALL, "--workers", "1,2", "--algorithm", "ring,auto", "--json", "-")
+        results = json.loads(output)["results"]
+        self.assertEqual([(row["transport"], row["workers"], row["algorithm"], row["bytes"]) for row in results],
+                         [(transport, workers, algorithm, size) for transport in ["mpi", "shm+mpi"]
+                          for workers in [1, 2] for size in [4, 4096] for algorithm in ["ring", "auto"]])
+        self.assertEqual({row["wrong"] for row in results}, {0})
+        self.assertEqual(errors, "")
+
+    def test_says_once_what_the_transport_lacks(self):
+        output, errors = self.run_program(*self.SMALL, "--workers", 3, "--algorithm", "direct", code=2)
+        self.assertEqual(output, "")
+        self.assertEqual(len(errors.splitlines()), 1, errors)
+        self.assertIn("algorithm 'direct' needs ranks that share memory", errors)
 
 
 class LaunchedBench(ProgramTest):

@@ -37,6 +37,16 @@ def children_of(process):
                                          if parent == process)]
 
 
+def rank_of_mpirun(session, rank):
+    """The process that mpirun started as this rank, in a session: not the shell that keeps it."""
+    for process, _, its_session, _ in processes():
+        if its_session != session or os.readlink(f"/proc/{process}/exe") != os.path.realpath(BINARY):
+            continue
+        if f"OMPI_COMM_WORLD_RANK={rank}".encode() in pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
+            return process
+    raise AssertionError(f"mpirun has no rank {rank}")
+
+
 class ProgramTest(unittest.TestCase):
     """Each test has a folder of its own, in which the program runs."""
 

@@ -1,6 +1,7 @@
 // The test program that mpirun starts once for every rank. Rank 0 reports like any test program;
 // the others only what fails, so that tests are not counted several times.
 #include "comm/mpi/mpi_runtime.h"
+#include "support/mpi_world.h"
 
 #include <gtest/gtest.h>
 
@@ -38,5 +39,7 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(std::make_unique<OnlyFailures>(rank).release());
   }
-  return RUN_ALL_TESTS();
+  const int code = RUN_ALL_TESTS();
+  lockstep::testing::MpiWorld::leave();
+  return code;
 }

@@ -7,6 +7,7 @@
 #include "comm/hierarchy/hierarchical_transport.h"
 #include "launch/job.h"
 #include "launch/join.h"
+#include "support/mpi_world.h"
 
 #include <gtest/gtest.h>
 
@@ -41,15 +42,6 @@ class Messages {
   char* memory_;
 };
 
-std::string message_of(const std::function<void()>& body) {
-  try {
-    body();
-    return "";
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-}
-
 /// Pairs of ranks on hosts of their own, the last one alone if their number is odd.
 Group join_pretended_hosts(const GroupOptions& options) {
   const Deadline deadline = Deadline::after(options.rendezvous_timeout);
@@ -72,7 +64,34 @@ int rank_of_this_process() {
   return std::atoi(std::getenv("LOCKSTEP_RANK"));
 }
 
+bool by_mpirun(RankKind kind) {
+  return kind == RankKind::mpi || kind == RankKind::mpi_hosts;
+}
+
+MpiGroups groups_of(RankKind kind) {
+  return kind == RankKind::mpi ? MpiGroups::flat : MpiGroups::pretended_hosts;
+}
+
 }  // namespace
+
+std::vector<RankKind> kinds(int most_ranks) {
+  if (!MpiWorld::there())
+    return {RankKind::thread, RankKind::process, RankKind::gloo, RankKind::hosts};
+  const int size = MpiWorld::instance().size();
+  if (size < most_ranks) return {};
+  if (size == 4) return {RankKind::mpi, RankKind::mpi_hosts};
+  return {RankKind::mpi};
+}
+
+std::vector<int> world_sizes() {
+  if (MpiWorld::there()) return {MpiWorld::instance().size()};
+  return {1, 2, 3, 4, 5, 8};
+}
+
+std::vector<RankKind> mortal_kinds() {
+  if (MpiWorld::there()) return {};
+  return {RankKind::process, RankKind::gloo, RankKind::hosts};
+}
 
 std::string name_of(RankKind kind) {
   switch (kind) {
@@ -84,6 +103,10 @@ std::string name_of(RankKind kind) {
       return "gloo";
     case RankKind::hosts:
       return "hosts";
+    case RankKind::mpi:
+      return "mpi";
+    case RankKind::mpi_hosts:
+      return "mpihosts";
   }
   return "unknown";
 }
@@ -91,6 +114,13 @@ std::string name_of(RankKind kind) {
 void run_ranks(RankKind kind, int size, const std::function<void(Group)>& body,
                const GroupOptions& options) {
   if (kind == RankKind::thread) return run_threads(size, body, options);
+  if (by_mpirun(kind)) {
+    MpiWorld& world = MpiWorld::instance();
+    const auto errors = world.run(groups_of(kind), size, body, options);
+    const auto rank = static_cast<std::size_t>(world.rank());
+    if (rank < errors.size() && !errors[rank].empty()) ADD_FAILURE() << errors[rank];
+    return;
+  }
   launch::JobResult result = launch::run_forked({.workers = size}, [&] {
     const std::string error = message_of([&] { body(join(kind, options)); });
     if (!error.empty())
@@ -103,6 +133,7 @@ void run_ranks(RankKind kind, int size, const std::function<void(Group)>& body,
 std::vector<std::string> errors_of_ranks(RankKind kind, int size,
                                          const std::function<void(Group)>& body,
                                          const GroupOptions& options) {
+  if (by_mpirun(kind)) return MpiWorld::instance().run(groups_of(kind), size, body, options);
   Messages messages(size);
   if (kind == RankKind::thread) {
     run_threads(

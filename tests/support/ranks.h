@@ -1,10 +1,10 @@
-// The rank harness: runs a test's body on several ranks, as threads of this process or as forked
-// processes with a real launcher and rendezvous between them.
+// The rank harness: runs a test's body on several ranks, as threads of this process, as forked
+// processes with a real launcher and rendezvous between them, or as the processes that mpirun
+// started. Under mpirun a test program runs over MPI only, and only in the world that there is.
 #pragma once
 
 #include <lockstep/group.h>
 
-#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,13 +12,17 @@
 namespace lockstep::testing {
 
 /// How the ranks of a test are started and talk: threads, or forked processes that share memory,
-/// talk over Gloo, or pretend to be on several hosts of two ranks each.
-enum class RankKind { thread, process, gloo, hosts };
+/// talk over Gloo, or pretend to be on several hosts of two ranks each; or processes of mpirun that
+/// talk over MPI, or pretend so.
+enum class RankKind { thread, process, gloo, hosts, mpi, mpi_hosts };
 
-inline constexpr std::array kAllKinds{RankKind::thread, RankKind::process, RankKind::gloo,
-                                      RankKind::hosts};
-/// Those whose ranks share memory.
-inline constexpr std::array kSharedKinds{RankKind::thread, RankKind::process};
+/// The kinds and worlds to test here. `most_ranks` is the largest world that the tests make
+/// themselves: where mpirun started fewer, there are no kinds.
+std::vector<RankKind> kinds(int most_ranks = 1);
+std::vector<int> world_sizes();
+
+/// Those whose ranks may die without taking the test program along.
+std::vector<RankKind> mortal_kinds();
 
 std::string name_of(RankKind kind);
 

@@ -95,6 +95,7 @@ void ControlMesh::agree(const Fingerprint& call, const Deadline& deadline) {
     for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.send(Call{call});
   }
   wait_for_calls(call, deadline);
+  throw_if_lost(given_up_now(), call);
   require_agreement(take_calls(call));
   seconds_waited_.store(seconds_waited() + now_seconds() - start, std::memory_order_relaxed);
 }
@@ -133,6 +134,16 @@ void ControlMesh::report_late(const Fingerprint& call, const Deadline& deadline)
 std::vector<int> ControlMesh::without_call_now() {
   Lock lock(mutex_);
   return without_call();
+}
+
+std::vector<int> ControlMesh::given_up_now() {
+  Lock lock(mutex_);
+  std::vector<int> ranks;
+  for (int rank : others()) {
+    const Member& member = members_[static_cast<std::size_t>(rank)];
+    if (member.link.culprit() >= 0 && member.calls.size() == 1) ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 bool ControlMesh::all_have_come() {

@@ -95,6 +95,9 @@ class ControlMesh {
   bool all_have_come();
   void wait_for_calls(const Fingerprint& call, const Deadline& deadline);
   std::vector<int> without_call_now();
+  /// Those that came to this call, and left again because somebody was late or lost. Whoever comes
+  /// after that must not start moving data with them: MPI could not take it back.
+  std::vector<int> given_up_now();
   void throw_if_lost(const std::vector<int>& missing, const Fingerprint& call);
   void report_late(const Fingerprint& call, const Deadline& deadline);
   void sleep_until_something_comes();

@@ -44,4 +44,11 @@ std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>&, int, const std::str
   refuse();
 }
 
+WireKind mpi_wire() {
+  return {.name = "mpi",
+          .channels = 1,
+          .make = [](const RunContext&, const Membership&, std::vector<Peer>&,
+                     const Deadline&) -> std::unique_ptr<Wire> { refuse(); }};
+}
+
 }  // namespace lockstep::comm

@@ -58,4 +58,13 @@ std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>& members, int rank,
                                    static_cast<int>(members.size()), options);
 }
 
+WireKind mpi_wire() {
+  return {.name = "mpi",
+          .channels = 1,
+          .make = [](const RunContext&, const Membership& membership, std::vector<Peer>&,
+                     const Deadline& deadline) {
+            return make_mpi_wire(membership.members, membership.rank, membership.group, deadline);
+          }};
+}
+
 }  // namespace lockstep::comm

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/deadline.h"
-#include "comm/mesh/wire.h"
+#include "comm/mesh/mesh_transport.h"
 
 #include <cstddef>
 #include <memory>
@@ -26,5 +26,8 @@ struct MpiWireOptions {
 std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>& members, int rank,
                                     const std::string& group, const Deadline& deadline,
                                     const MpiWireOptions& options = {});
+
+/// The wire of the mpi transport. Where MPI is not built, making one throws UsageError.
+WireKind mpi_wire();
 
 }  // namespace lockstep::comm

@@ -1,0 +1,132 @@
+// Real deaths on the mpi transport: every survivor must name the right rank.
+//
+// What mpirun does not let us have, compared with ranks that Lockstep's own launcher started:
+// - It does not tell its ranks how one of them ended. Survivors say that rank 1 died; that it was
+//   signal 9 is in the result of run_under_mpirun.
+// - A rank that exits with 0 in the middle is no failure to it, nor to us, who go by its exit
+//   codes: only the survivors' own errors make the job fail.
+// - Rank 0 serves the rendezvous. After its death groups that exist still blame the right rank, but
+//   no new ones can be made.
+// - A rank that dies before its MPI_Init has ended keeps the others inside theirs, where nothing
+//   can reach them; they are ended after the grace.
+#include "base/files.h"
+#include "base/random.h"
+#include "comm/mpi/mpi_runtime.h"
+#include "launch/mpirun.h"
+#include "support/temporary_folder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <gmock/gmock.h>
+
+namespace lockstep {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+/// What became of a job: each rank's error, "(died)" if it left none.
+struct Ending {
+  launch::JobResult job;
+  std::vector<std::string> errors;
+};
+
+class MpiDeath : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!comm::mpi_built()) GTEST_SKIP() << "this build has no MPI";
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "thread sanitizer cannot see MPI's locks";
+#endif
+  }
+
+  static Ending run(int size, int victim, const std::string& how, const std::string& which) {
+    const testing::TemporaryFolder folder;
+    Ending ending;
+    ending.job = launch::run_under_mpirun(
+        {.workers = size},
+        {LOCKSTEP_MPI_MORTAL, folder.path().string(), std::to_string(victim), how, which});
+    for (int rank = 0; rank < size; ++rank) {
+      const auto file = folder.path() / std::to_string(rank);
+      ending.errors.push_back(std::filesystem::exists(file) ? read_file(file) : "(died)");
+    }
+    return ending;
+  }
+
+  /// Rank 1 of 3 dies at its eighth all-reduce. It may have done its part of MPI's own all-reduce
+  /// before others have got what they need of it, so they may still be in the seventh.
+  static void expect_death_is_noticed(const std::string& how, int signal) {
+    for (const char* algorithm : {"auto", "ring"}) {
+      const Ending ending = run(3, 1, how, algorithm);
+      EXPECT_EQ(ending.errors[1], "(died)");
+      for (std::size_t survivor : {0u, 2u})
+        EXPECT_THAT(ending.errors[survivor], AllOf(ContainsRegex("all_reduce #[78]"),
+                                                   HasSubstr("rank 1 (pid"), HasSubstr("died")))
+            << algorithm;
+      EXPECT_EQ(ending.job.code(), signal == 0 ? 0 : 128 + signal);
+      if (signal != 0) {
+        ASSERT_TRUE(ending.job.first_failure);
+        EXPECT_EQ(ending.job.first_failure->rank, 1);
+      }
+    }
+  }
+
+  /// Kills one rank at a random moment while all do random operations.
+  static void kill_often(std::uint64_t seed, int rounds) {
+    Random random(seed);
+    for (int round = 0; round < rounds; ++round) {
+      const int size = 2 + static_cast<int>(random.below(4));
+      const int victim = static_cast<int>(random.below(static_cast<std::uint64_t>(size)));
+      const Ending ending = run(size, victim, std::to_string(random.below(20'000)),
+                                std::to_string(random.next() >> 1));
+      for (int rank = 0; rank < size; ++rank) {
+        if (rank == victim) continue;
+        EXPECT_THAT(ending.errors[static_cast<std::size_t>(rank)],
+                    AllOf(HasSubstr(fmt::format("rank {} (pid", victim)), HasSubstr("died")))
+            << "round " << round << ", rank " << rank << " of " << size << ", victim " << victim;
+      }
+    }
+  }
+};
+
+TEST_F(MpiDeath, BySigkillIsNoticedByAllSurvivors) {
+  expect_death_is_noticed("kill", SIGKILL);
+}
+
+TEST_F(MpiDeath, BySigsegvIsNoticedByAllSurvivors) {
+  expect_death_is_noticed("segv", SIGSEGV);
+}
+
+TEST_F(MpiDeath, ByExitInTheMiddleIsNoticedByAllSurvivors) {
+  expect_death_is_noticed("exit", 0);
+}
+
+TEST_F(MpiDeath, OfRankZeroIsNoticedToo) {
+  const Ending ending = run(3, 0, "kill", "auto");
+  for (std::size_t survivor : {1u, 2u})
+    EXPECT_THAT(ending.errors[survivor], AllOf(HasSubstr("rank 0 (pid"), HasSubstr("died")));
+}
+
+TEST_F(MpiDeath, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
+  const Ending ending = run(3, 2, "stop", "auto");
+  for (std::size_t waiting : {0u, 1u})
+    EXPECT_THAT(ending.errors[waiting],
+                AllOf(HasSubstr("all_reduce #8"), HasSubstr("rank 2 (pid")));
+  EXPECT_NE(ending.errors[2], "(died)");
+  EXPECT_NE(ending.errors[2], "") << "the late rank finds its peers gone";
+}
+
+TEST_F(MpiDeath, AtRandomIsAlwaysPutDownToTheRightRank) {
+  kill_often(1, 3);
+}
+
+TEST_F(MpiDeath, LongAtRandomIsAlwaysPutDownToTheRightRank) {
+  kill_often(2, 50);
+}
+
+}  // namespace
+}  // namespace lockstep
