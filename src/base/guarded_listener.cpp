@@ -124,11 +124,15 @@ bool GuardedListener::advance(Pending& pending, std::vector<ProvedConnection>& p
 namespace {
 
 /// Waits until there is something to read; false at the deadline.
-bool wait_readable(const UniqueFd& socket, const Deadline& deadline) {
+bool wait_readable(const UniqueFd& socket, const Deadline& deadline,
+                   const std::function<void()>& tick) {
   pollfd readable{socket.get(), POLLIN, 0};
-  constexpr std::int64_t kHour = 3'600'000;
-  const auto left = static_cast<int>(std::min<std::int64_t>(deadline.left().count(), kHour));
-  return ::poll(&readable, 1, left) > 0 || !deadline.passed();
+  for (;;) {
+    const auto slice = std::min(deadline.left(), GuardedListener::kTick);
+    if (::poll(&readable, 1, static_cast<int>(slice.count())) > 0) return true;
+    if (deadline.passed()) return false;
+    if (tick) tick();
+  }
 }
 
 /// What was found instead of a peer, for the message.
@@ -139,10 +143,10 @@ struct Met {
 
 /// Brings the handshake to its end. If it comes to none, `met` says what was there instead.
 Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const Deadline& deadline,
-                       Met& met) {
+                       const std::function<void()>& tick, Met& met) {
   bool silent = true;
   while (handshake.state() == Handshake::State::going) {
-    if (!wait_readable(connection.socket, deadline)) {
+    if (!wait_readable(connection.socket, deadline, tick)) {
       // The last of many tries is cut short: what the others met says more.
       if (!met.listener)
         met.what = silent ? "it accepts connections but says nothing"
@@ -166,7 +170,7 @@ Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const
 /// One try; nothing if it is worth another.
 std::optional<ProvedConnection> try_to_prove(const Address& address, const std::string& token,
                                              const std::string& purpose, const Deadline& deadline,
-                                             Met& met) {
+                                             const std::function<void()>& tick, Met& met) {
   std::string why;
   ProvedConnection connection{try_to_connect(address, deadline, why), {}};
   if (!connection.socket) {
@@ -175,7 +179,7 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
   }
   set_blocking(connection.socket, false);
   Handshake handshake(Handshake::Side::client, token, purpose);
-  switch (prove(connection, handshake, deadline, met)) {
+  switch (prove(connection, handshake, deadline, tick, met)) {
     case Handshake::State::proved:
       return connection;
     case Handshake::State::refused:
@@ -196,11 +200,13 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
 }  // namespace
 
 ProvedConnection connect_proved(const Address& address, const std::string& token,
-                                const std::string& purpose, const Deadline& deadline) {
+                                const std::string& purpose, const Deadline& deadline,
+                                const std::function<void()>& tick) {
   Met met;
   do {
-    if (auto connection = try_to_prove(address, token, purpose, deadline, met))
+    if (auto connection = try_to_prove(address, token, purpose, deadline, tick, met))
       return std::move(*connection);
+    if (tick) tick();
     std::this_thread::sleep_for(std::min(deadline.left(), kRetryAfter));
   } while (!deadline.passed());
   throw TimeoutError(

@@ -13,6 +13,7 @@
 #include "base/unique_fd.h"
 
 #include <chrono>
+#include <functional>
 #include <list>
 #include <string>
 #include <vector>
@@ -68,8 +69,10 @@ class GuardedListener {
 /// Connects to a GuardedListener and proves the token to it, trying again until the deadline while
 /// nobody listens there, or someone who hangs up or speaks another protocol. The socket returned
 /// does not block. Throws TimeoutError that says what was met, and at once Error if the other end
-/// does not know the token or says that this one does not.
+/// does not know the token or says that this one does not. Calls `tick`, if there is one, about
+/// every kTick or more often; it throws to end the waiting.
 ProvedConnection connect_proved(const Address& address, const std::string& token,
-                                const std::string& purpose, const Deadline& deadline);
+                                const std::string& purpose, const Deadline& deadline,
+                                const std::function<void()>& tick = {});
 
 }  // namespace lockstep

@@ -30,6 +30,12 @@ struct Late {
   std::string last_call;  ///< what it called last
 };
 
+/// A TimeoutError that names a rank which only waits, too: whoever it waits for is not known here.
+class WaitsTooError : public TimeoutError {
+ public:
+  explicit WaitsTooError(const TimeoutError& late) : TimeoutError(late) {}
+};
+
 /// The rank that an error blames, which a rank that gives up because of it tells its peers; -1 if
 /// it blames none.
 int culprit_of(const std::exception_ptr& error);

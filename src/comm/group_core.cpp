@@ -131,13 +131,11 @@ void GroupCore::count_operation(double seconds) {
 }
 
 void GroupCore::guarded(const std::function<void()>& operation) {
-  {
-    Lock lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
+  throw_if_broken();
   try {
     operation();
   } catch (...) {
+    Lock leaving(leaving_);
     {
       Lock lock(mutex_);
       if (!error_) error_ = std::current_exception();
@@ -146,6 +144,18 @@ void GroupCore::guarded(const std::function<void()>& operation) {
     transport_->abandon(std::current_exception());
     throw;
   }
+}
+
+void GroupCore::throw_if_broken() {
+  std::exception_ptr error;
+  {
+    Lock lock(mutex_);
+    error = error_;
+  }
+  if (!error) return;
+  // Whoever sees the error may free the arrays of other operations: by then nothing moves any more.
+  Lock left(leaving_);
+  std::rethrow_exception(error);
 }
 
 void GroupCore::execute(const Collective& collective, std::uint64_t sequence) {

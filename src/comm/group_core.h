@@ -47,6 +47,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
 
   /// Runs `operation`, unless the group is broken already; whatever it throws breaks the group.
   void guarded(const std::function<void()>& operation);
+  void throw_if_broken();
   void execute(const Collective& collective, std::uint64_t sequence);
   void count_operation(double seconds);
   void work_through_queue();
@@ -55,6 +56,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   const GroupOptions options_;
 
   Mutex running_;  ///< held by whoever executes a collective; taken before mutex_, never after
+
+  Mutex leaving_;  ///< held while the transport is abandoned; taken before mutex_, never after
 
   Mutex mutex_;
   Condition changed_;

@@ -1,5 +1,7 @@
 #include "comm/split.h"
 
+#include <lockstep/error.h>
+
 #include "comm/collectives/ring.h"
 
 #include <fmt/format.h>
@@ -27,11 +29,19 @@ std::vector<Wish> exchange_wishes(Transport& transport, const Wish& mine,
   return all;
 }
 
+/// What the whole group calls the rank that a part, made of these ranks of the whole, calls so. The
+/// error breaks the whole group, whose ranks would blame someone else by the part's number.
+int in_whole(const Membership& whole, const std::vector<int>& ranks, int in_part) {
+  if (in_part < 0 || in_part >= static_cast<int>(ranks.size())) return -1;
+  return whole.labels[static_cast<std::size_t>(ranks[static_cast<std::size_t>(in_part)])];
+}
+
 }  // namespace
 
 std::unique_ptr<Transport> split(Transport& transport, int color, int key, std::uint64_t sequence,
                                  const Deadline& deadline, const Deadline& join) {
-  transport.agree({.operation = Operation::split, .sequence = sequence}, deadline);
+  const Fingerprint call{.operation = Operation::split, .sequence = sequence};
+  transport.agree(call, deadline);
   const std::vector<Wish> wishes = exchange_wishes(transport, {color, key}, deadline);
   auto wish = [&](int rank) { return wishes[static_cast<std::size_t>(rank)]; };
 
@@ -50,7 +60,17 @@ std::unique_ptr<Transport> split(Transport& transport, int color, int key, std::
   }
   part.labels.resize(part.members.size());
   std::iota(part.labels.begin(), part.labels.end(), 0);
-  return transport.split(part, join);
+  std::unique_ptr<Transport> made;
+  try {
+    made = transport.split(part, join);
+  } catch (const PeerLostError& lost) {
+    throw PeerLostError(in_whole(whole, ranks, lost.rank()), lost.what());
+  } catch (const TimeoutError& late) {
+    throw TimeoutError(late.what(), in_whole(whole, ranks, late.rank()));
+  }
+  // Nobody goes on, and perhaps ends, before all parts are made: the rendezvous may be its own.
+  transport.agree(call, join);
+  return made;
 }
 
 }  // namespace lockstep::comm

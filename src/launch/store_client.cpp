@@ -67,7 +67,10 @@ std::optional<std::string> StoreClient::ending_of(int rank, std::chrono::millise
   constexpr std::chrono::milliseconds kRoundTrip{200};
   try {
     const Deadline deadline = Deadline::after(std::max(patience, kRoundTrip));
-    return ask({StoreRequest::Kind::ending, {}, {}, rank}, deadline).value;
+    const auto kind = patience.count() > 0 ? StoreRequest::Kind::ending : StoreRequest::Kind::ended;
+    Answer answer = ask({kind, {}, {}, rank}, deadline);
+    if (answer.status == StoreStatus::not_yet) return std::nullopt;
+    return std::move(answer.value);
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -20,11 +20,12 @@ struct StoreRequest {
     get = 2,     ///< waits for the key, or for the end of the rank that owns it
     ending = 3,  ///< waits for the end of the rank
     report = 4,  ///< the rank ended as the value says; answered at once
+    ended = 5,   ///< like ending, but answered at once
   };
   Kind kind = Kind::get;
   std::string key;    ///< of set and get
   std::string value;  ///< of set and report
-  int rank = -1;      ///< get: the key's owner, or −1; ending and report: the rank that is meant
+  int rank = -1;      ///< get: the key's owner, or −1; else the rank that is meant
 
   std::string encode() const;
   /// Throws Error if the bytes are not a request.
@@ -37,6 +38,7 @@ enum class StoreStatus : std::uint8_t {
   already_set = 2,  ///< what the key is set to follows
   owner_ended = 3,  ///< the key is not set, and how its owner ended follows
   full = 4,         ///< the store keeps no more
+  not_yet = 5,      ///< the rank has not ended, as far as is known
 };
 
 }  // namespace lockstep::launch

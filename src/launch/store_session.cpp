@@ -32,7 +32,9 @@ void StoreTable::set(StoreSession& by, const StoreRequest& request) {
 std::optional<std::string> StoreTable::answer_to(const StoreRequest& request) const {
   const auto ending = endings_.find(request.rank);
   const bool ended = ending != endings_.end();
-  if (request.kind == StoreRequest::Kind::ending)
+  if (request.kind == StoreRequest::Kind::ended && !ended)
+    return make_answer(StoreStatus::not_yet, "");
+  if (request.kind == StoreRequest::Kind::ending || request.kind == StoreRequest::Kind::ended)
     return ended ? std::optional(make_answer(StoreStatus::ok, ending->second)) : std::nullopt;
   const auto known = values_.find(request.key);
   if (known != values_.end()) return make_answer(StoreStatus::ok, known->second);
@@ -84,6 +86,7 @@ void StoreSession::handle(const StoreRequest& request) {
       return answer(StoreStatus::ok, "");
     case StoreRequest::Kind::get:
     case StoreRequest::Kind::ending:
+    case StoreRequest::Kind::ended:
       if (const auto known = table_.answer_to(request)) return send(*known);
       waiting_ = request;
   }

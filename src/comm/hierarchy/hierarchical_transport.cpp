@@ -128,16 +128,18 @@ void HierarchicalTransport::reduce_by_lanes(const Fingerprint& call, ArrayView d
                                             const Deadline& deadline) {
   const std::size_t length = data.count / neighbours_.size();
   const ArrayView mine = data.slice(length * static_cast<std::size_t>(local_->rank()), length);
-  local_->direct()->reduce_scatter(call, data, mine, without_average(op), deadline);
+  DirectCollectives& local = *local_->direct();
+  with_neighbours([&] { local.reduce_scatter(call, data, mine, without_average(op), deadline); });
   reduce_on_lane(*lane_, mine, op, deadline);
-  local_->direct()->all_gather(call, mine, data, deadline);
+  with_neighbours([&] { local.all_gather(call, mine, data, deadline); });
 }
 
 void HierarchicalTransport::reduce_by_leaders(const Fingerprint& call, ArrayView data, ReduceOp op,
                                               const Deadline& deadline) {
-  local_->direct()->all_reduce(call, data, without_average(op), deadline);
+  DirectCollectives& local = *local_->direct();
+  with_neighbours([&] { local.all_reduce(call, data, without_average(op), deadline); });
   if (leader_lane_) reduce_on_lane(*leader_lane_, data, op, deadline);
-  local_->direct()->broadcast(call, data, 0, deadline);
+  with_neighbours([&] { local.broadcast(call, data, 0, deadline); });
 }
 
 void HierarchicalTransport::reduce_on_lane(Lane& lane, ArrayView data, ReduceOp op,
@@ -159,7 +161,26 @@ void HierarchicalTransport::reduce_on_lane(Lane& lane, ArrayView data, ReduceOp 
 Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& call,
                                        const Deadline& deadline) {
   agree(call, deadline);
-  return local_->allocate(bytes, call, deadline);
+  Memory memory;
+  std::exception_ptr failure;
+  try {
+    with_neighbours([&] { memory = local_->allocate(bytes, call, deadline); });
+  } catch (const PeerLostError&) {
+    throw;
+  } catch (const TimeoutError&) {
+    throw;
+  } catch (const Error&) {  // not on this host, and the others must know
+    failure = std::current_exception();
+  }
+  std::int32_t got = !failure;
+  tree_all_reduce(*mesh_, {&got, 1, DataType::int32}, ReduceOp::min, deadline);
+  if (failure) std::rethrow_exception(failure);
+  if (got == 0)
+    throw Error(
+        fmt::format("[{}] another host could not get {} bytes of shared memory for each of "
+                    "its ranks: free memory there, or use fewer workers or a smaller model",
+                    name_, bytes));
+  return memory;
 }
 
 // ── Messages
@@ -183,7 +204,8 @@ std::shared_ptr<Request> HierarchicalTransport::start_recv(int from, std::int32_
 
 void HierarchicalTransport::wait(Request& request, const Deadline& deadline) {
   auto& routed = static_cast<RoutedRequest&>(request);
-  routed.via.wait(*routed.inner, deadline);
+  if (&routed.via == mesh_.get()) return mesh_->wait(*routed.inner, deadline);
+  with_neighbours([&] { local_->wait(*routed.inner, deadline); });
 }
 
 bool HierarchicalTransport::done(Request& request) {

@@ -56,6 +56,17 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
   void make_lanes();
   void look_beyond_the_host(bool in_collective);
   bool on_this_host(int rank) const;
+  /// Does what waits for ranks of this host. Where those only wait for a rank of another host, that
+  /// one is named.
+  template <typename Body>
+  void with_neighbours(const Body& body) {
+    try {
+      body();
+    } catch (const WaitsTooError& late) {
+      mesh_->throw_if_another_is_late(late);
+      throw;
+    }
+  }
 
   const RunContext run_;
   const WireKind kind_;

@@ -36,10 +36,14 @@ void ControlLink::flush() {
     if (sent < 0 && errno == EINTR) continue;
     // A broken connection is noticed when it is read, after what the peer sent before it broke.
     if (sent < 0) {
-      if (errno != EAGAIN) outgoing_.clear();
-      return;
+      if (errno == EAGAIN) return;
+      outgoing_.clear();
     }
     outgoing_.erase(0, static_cast<std::size_t>(sent));
+  }
+  if (said_goodbye_ && !ended_) {
+    ended_ = true;
+    ::shutdown(socket_.get(), SHUT_WR);
   }
 }
 
@@ -86,7 +90,7 @@ void ControlLink::leave(int culprit) {
   if (said_goodbye_ || !socket_) return;
   send(Goodbye{culprit});
   said_goodbye_ = true;
-  ::shutdown(socket_.get(), SHUT_WR);
+  flush();  // ends this side, unless something is still to be sent
 }
 
 }  // namespace lockstep::comm

@@ -38,8 +38,12 @@ class ControlLink {
   /// What has come since the last call. Notices the end of the connection.
   std::vector<ControlMessage> receive();
 
-  /// Says goodbye and ends this side of the connection; the peer's watcher notices at once.
+  /// Says goodbye and, once all is sent, ends this side of the connection; the peer's watcher
+  /// notices at once.
   void leave(int culprit);
+
+  /// The peer's process has ended, although its connection has not: a child of it holds that open.
+  void peer_ended() { end(); }
 
  private:
   void take_frames(std::vector<ControlMessage>& messages);
@@ -51,6 +55,7 @@ class ControlLink {
   Presence presence_ = Presence::present;
   int culprit_ = -1;
   bool said_goodbye_ = false;
+  bool ended_ = false;  ///< this side
 };
 
 }  // namespace lockstep::comm

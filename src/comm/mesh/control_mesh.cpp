@@ -16,6 +16,19 @@ namespace {
 /// How long a rank waits without looking around.
 constexpr std::chrono::milliseconds kSlice{50};
 
+/// How long a peer keeps this rank waiting before the launcher is asked about it.
+constexpr std::chrono::milliseconds kLookAfter{1000};
+
+/// The launcher is asked for no longer than that at a time: it may be gone, too.
+constexpr double kLookSeconds = 0.1;
+
+/// How long a rank that leaves takes to send what peers have not read yet.
+constexpr std::chrono::milliseconds kSendTheRest{2000};
+
+/// How long a watcher that is not asked to read leaves what has come in the sockets. Less than it
+/// takes a sender to conclude from a full buffer that this host is dead (detect_dead_hosts).
+constexpr std::chrono::milliseconds kReadAfter{1000};
+
 /// How long a rank that waits may take to say so: it looks up once a slice.
 constexpr std::chrono::milliseconds kAnswerTime{400};
 
@@ -69,6 +82,7 @@ ControlMesh::ControlMesh(RunContext run, Membership membership, std::string tran
 
 ControlMesh::~ControlMesh() {
   leave(-1);
+  send_the_rest();
   {
     Lock lock(mutex_);
     closing_ = true;
@@ -101,8 +115,13 @@ void ControlMesh::agree(const Fingerprint& call, const Deadline& deadline) {
 }
 
 void ControlMesh::wait_for_calls(const Fingerprint& call, const Deadline& deadline) {
+  Deadline patience = Deadline::after(kLookAfter);
   for (int round = 0; !all_have_come(); ++round) {
     if (round < kSpins) continue;
+    if (patience.passed()) {
+      look_for_deaths(without_call_now());
+      patience = Deadline::after(kLookAfter);
+    }
     // A peer may come only after it has got what this rank is still sending.
     const bool moving = move_others();
     if (moving && round % 1024 != 0) continue;
@@ -234,7 +253,7 @@ void ControlMesh::take(int from, const ControlMessage& message) {
   } else if (std::holds_alternative<Ask>(message)) {
     member.asks = true;
   } else if (std::holds_alternative<Answer>(message)) {
-    member.answered = true;
+    ++member.answers;
   }
 }
 
@@ -244,6 +263,42 @@ void ControlMesh::take(int from, const ControlMessage& message) {
 void ControlMesh::leave(int culprit) {
   Lock lock(mutex_);
   for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(culprit);
+}
+
+/// Bounded: a peer that is stopped would keep us for ever.
+void ControlMesh::send_the_rest() {
+  const Deadline end = Deadline::after(kSendTheRest);
+  auto has_unsent = [&] {
+    progress();
+    Lock lock(mutex_);
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const Member& member) { return member.link.has_unsent(); });
+  };
+  while (has_unsent() && !end.passed()) std::this_thread::sleep_for(kSlice / 10);
+}
+
+void ControlMesh::look_for_deaths(const std::vector<int>& ranks) {
+  const double start = now_seconds();
+  const std::size_t first = looks_.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < ranks.size() && now_seconds() - start < kLookSeconds; ++i) {
+    const int rank = ranks[(first + i) % ranks.size()];
+    if (!run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], {})) continue;
+    progress();  // it may have said goodbye
+    Lock lock(mutex_);
+    ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
+    if (link.presence() == ControlLink::Presence::present) link.peer_ended();
+  }
+}
+
+int ControlMesh::blamed_for(int rank) {
+  // Blame is passed on at most once a rank; the bound only guards against a circle.
+  for (int step = 0; step < membership_.size() && rank != membership_.rank; ++step) {
+    const int label = members_[static_cast<std::size_t>(rank)].link.culprit();
+    const auto next = label < 0 ? std::nullopt : rank_called(label);
+    if (!next) break;
+    rank = *next;
+  }
+  return rank;
 }
 
 std::optional<int> ControlMesh::rank_called(int label) const {
@@ -261,13 +316,13 @@ std::optional<Loss> ControlMesh::loss_of(int rank) {
     Lock lock(mutex_);
     if (members_[static_cast<std::size_t>(rank)].link.presence() == Presence::present)
       return std::nullopt;
-    // Blame is passed on at most once a rank; the bound only guards against a circle.
-    for (int step = 0; step < membership_.size() && culprit != membership_.rank; ++step) {
-      const int label = members_[static_cast<std::size_t>(culprit)].link.culprit();
-      const auto next = label < 0 ? std::nullopt : rank_called(label);
-      if (!next) break;
-      culprit = *next;
-    }
+    culprit = blamed_for(rank);
+    presence = members_[static_cast<std::size_t>(culprit)].link.presence();
+  }
+  // Who blames it may know more than its connection tells.
+  if (presence == Presence::present && culprit != membership_.rank) look_for_deaths({culprit});
+  {
+    Lock lock(mutex_);
     presence = members_[static_cast<std::size_t>(culprit)].link.presence();
     loss.last_call = members_[static_cast<std::size_t>(culprit)].last_call.text();
   }
@@ -316,30 +371,43 @@ void ControlMesh::answer_those_who_ask() {
 }
 
 std::vector<int> ControlMesh::silent_among(const std::vector<int>& suspects) {
+  std::vector<std::uint32_t> before;
   {
     Lock lock(mutex_);
     for (int rank : suspects) {
       Member& member = members_[static_cast<std::size_t>(rank)];
-      member.answered = false;
+      before.push_back(member.answers);
       member.link.send(Ask{});
     }
   }
-  const Deadline end = Deadline::after(kAnswerTime);
-  while (!end.passed()) {
+  // Those that are gone cannot answer, but that is no news.
+  auto still_silent = [&] {
+    Lock lock(mutex_);
+    std::vector<int> silent;
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+      const Member& member = members_[static_cast<std::size_t>(suspects[i])];
+      if (member.answers == before[i] && member.link.presence() == ControlLink::Presence::present)
+        silent.push_back(suspects[i]);
+    }
+    return silent;
+  };
+  std::vector<int> silent = still_silent();
+  for (const Deadline end = Deadline::after(kAnswerTime); !silent.empty() && !end.passed();) {
     std::this_thread::sleep_for(kSlice / 5);
     progress();
+    move_others();
+    silent = still_silent();
   }
-  Lock lock(mutex_);
-  std::vector<int> silent;
-  for (int rank : suspects)
-    if (!members_[static_cast<std::size_t>(rank)].answered) silent.push_back(rank);
   return silent;
 }
 
 int ControlMesh::culprit_behind(int peer) {
   const std::vector<int> silent = silent_among(others());
   const bool peer_is_silent = std::find(silent.begin(), silent.end(), peer) != silent.end();
-  return silent.empty() || peer_is_silent ? peer : silent.front();
+  if (peer_is_silent) return peer;
+  if (!silent.empty()) return silent.front();
+  Lock lock(mutex_);
+  return blamed_for(peer);
 }
 
 // ── The watcher
@@ -365,21 +433,28 @@ bool ControlMesh::watch_once() {
       const ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
       if (link.presence() != ControlLink::Presence::present) continue;
       short events = POLLRDHUP;
-      if (reading_) events |= POLLIN;
+      if (reading_ || catching_up_) events |= POLLIN;
       if (link.has_unsent()) events |= POLLOUT;
       watched.push_back({link.fd(), events, 0});
       ranks.push_back(rank);
     }
   }
-  ::poll(watched.data(), watched.size(), -1);
+  const bool idle =
+      ::poll(watched.data(), watched.size(), static_cast<int>(kReadAfter.count())) == 0;
   silence(wake_);
   Lock lock(mutex_);
+  bool caught = false;
   for (std::size_t i = 1; i < watched.size(); ++i) {
-    if (watched[i].revents == 0) continue;
+    if (watched[i].revents == 0 && !idle) continue;
     ControlLink& link = members_[static_cast<std::size_t>(ranks[i])].link;
     link.flush();
-    for (const ControlMessage& message : link.receive()) take(ranks[i], message);
+    for (const ControlMessage& message : link.receive()) {
+      take(ranks[i], message);
+      caught |= std::holds_alternative<Announcement>(message);
+    }
   }
+  // Announcements that nobody read for a while may be many, and their sender waits for room.
+  catching_up_ = caught && (idle || catching_up_);
   if (agreeing_) ring(nudge_);
   return true;
 }

@@ -57,6 +57,10 @@ class ControlMesh {
   /// accord). Once is enough.
   void leave(int culprit);
 
+  /// Asks the launcher whether some of these ranks have ended, and takes those for dead. For ranks
+  /// that keep this one waiting: a child of a dead rank may hold its connections open.
+  void look_for_deaths(const std::vector<int>& ranks);
+
   /// If `rank` is gone: who is to blame, itself or whoever made it give up.
   std::optional<Loss> loss_of(int rank);
 
@@ -81,12 +85,15 @@ class ControlMesh {
     ControlLink link;
     std::deque<Fingerprint> calls;  ///< come, and not yet compared
     Fingerprint last_call;
-    bool asks = false;      ///< whether we wait, and has no answer yet
-    bool answered = false;  ///< our last question
+    bool asks = false;          ///< whether we wait, and has no answer yet
+    std::uint32_t answers = 0;  ///< to our questions, so far
   };
 
   std::vector<int> others() const;
   std::optional<int> rank_called(int label) const;
+  /// Whoever made `rank` give up, and whoever made that one, and so on; itself if nobody did.
+  int blamed_for(int rank) REQUIRES_LOCK(mutex_);
+  void send_the_rest();
 
   void read_all() REQUIRES_LOCK(mutex_);
   void take(int from, const ControlMessage& message) REQUIRES_LOCK(mutex_);
@@ -118,10 +125,12 @@ class ControlMesh {
   UniqueFd wake_;                         ///< ends the watcher's sleep
   UniqueFd nudge_;                        ///< ends the sleep of whoever waits in agree
   std::atomic<double> seconds_waited_{0};
+  std::atomic<std::size_t> looks_{0};  ///< for deaths: whom to ask about first
 
   Mutex mutex_;
   std::vector<Member> members_ GUARDED_BY(mutex_);
-  bool reading_ GUARDED_BY(mutex_) = false;  ///< whether the watcher reads announcements
+  bool reading_ GUARDED_BY(mutex_) = false;      ///< whether the watcher reads announcements
+  bool catching_up_ GUARDED_BY(mutex_) = false;  ///< with announcements that nobody read
   bool agreeing_ GUARDED_BY(mutex_) = false;
   bool closing_ GUARDED_BY(mutex_) = false;
   std::thread watcher_;

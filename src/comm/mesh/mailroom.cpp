@@ -79,10 +79,13 @@ bool Mailroom::expects_announcements() {
 
 void Mailroom::keep(std::shared_ptr<MeshRequest> request) {
   Lock lock(mutex_);
+  kept_.push_back(std::move(request));
+  // Now and then, so that many messages under way are not all looked at for each new one.
+  if (kept_.size() < tidy_at_) return;
   kept_.remove_if([](const auto& one) {
     return one.use_count() == 1 && (!one->incoming || one->matched) && is_over(*one);
   });
-  kept_.push_back(std::move(request));
+  tidy_at_ = 2 * kept_.size() + kTidyAt;
 }
 
 void Mailroom::drop_all() {

@@ -12,6 +12,7 @@
 #include "comm/mesh/wire.h"
 #include "comm/transport.h"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <list>
@@ -27,7 +28,8 @@ struct MeshRequest : Request {
   bool incoming = false;
   std::size_t bytes = 0;
   std::span<std::byte> target;  ///< of a receive
-  double peer_gone_since = 0;   ///< when its peer was first found gone; 0 if it was not
+  /// When its peer was first found gone; 0 if it was not. Several threads may wait for one request.
+  std::atomic<double> peer_gone_since{0};
 
   // Until it is matched, guarded by the mailroom's lock; constant after that.
   bool matched = false;
@@ -61,6 +63,8 @@ class Mailroom {
   void drop_all();
 
  private:
+  static constexpr std::size_t kTidyAt = 64;
+
   struct Sender {
     std::deque<Announcement> announced;              ///< that nobody has asked for
     std::list<std::shared_ptr<MeshRequest>> wanted;  ///< that have not been announced
@@ -74,6 +78,7 @@ class Mailroom {
   std::vector<Sender> senders_ GUARDED_BY(mutex_);
   std::vector<std::uint32_t> sent_ GUARDED_BY(mutex_);  ///< messages to each rank
   std::list<std::shared_ptr<MeshRequest>> kept_ GUARDED_BY(mutex_);
+  std::size_t tidy_at_ GUARDED_BY(mutex_) = kTidyAt;  ///< so many kept ones: drop those done
 };
 
 }  // namespace lockstep::comm

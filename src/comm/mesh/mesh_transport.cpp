@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace lockstep::comm {
@@ -15,12 +16,16 @@ namespace {
 /// How long a wait goes on without looking around.
 constexpr std::chrono::milliseconds kSlice{50};
 
-/// What a peer sent before it left may still be on its way.
+/// How long a peer keeps this rank waiting before the launcher is asked about it.
+constexpr std::chrono::milliseconds kLookAfter{1000};
+
+/// What a peer sent before it failed may still be on its way.
 constexpr double kLingerSeconds = 1;
 
-/// A rank that has done its part of a native collective may leave before the others have done
-/// theirs.
-constexpr double kNativeLingerSeconds = 10;
+/// What a peer sent before it left of its own accord is on its way, and may be long. A wire that
+/// can tell that nothing more comes ends the waiting earlier. Nor have the others done their part
+/// of a native collective when the first has.
+constexpr double kLeftLingerSeconds = 10;
 
 }  // namespace
 
@@ -63,7 +68,7 @@ void MeshTransport::watch(const Deadline& deadline) {
     if (rank == this->rank() || !control_->gone(rank)) continue;
     double& since = gone_since_[rank];
     if (since == 0) since = now_seconds();
-    if (!control_->failed(rank) && now_seconds() - since < kNativeLingerSeconds) continue;
+    if (!control_->failed(rank) && now_seconds() - since < kLeftLingerSeconds) continue;
     throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(rank));
   }
   if (!deadline.passed()) return;
@@ -80,6 +85,21 @@ void MeshTransport::show_waiting() {
 void MeshTransport::throw_if_failed(int peer) {
   if (control_->failed(peer))
     throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(peer));
+}
+
+void MeshTransport::throw_if_another_is_late(const TimeoutError& late) {
+  const auto& labels = membership_.labels;
+  const auto found = std::find(labels.begin(), labels.end(), late.rank());
+  if (found == labels.end()) return;
+  const int peer = static_cast<int>(found - labels.begin());
+  const int culprit = control_->culprit_behind(peer);
+  if (culprit == peer || culprit == rank()) return;
+  const Late other = control_->late(culprit);
+  throw TimeoutError(
+      fmt::format("{}. But rank {} waits too; the one that does not is {}, whose last "
+                  "call was {}",
+                  late.what(), late.rank(), other.who, other.last_call),
+      other.rank);
 }
 
 Memory MeshTransport::allocate(std::size_t bytes, const Fingerprint& call,
@@ -140,8 +160,15 @@ std::shared_ptr<Request> MeshTransport::start_recv(int from, std::int32_t tag,
   control_->progress();  // its announcement may be here already
   mailroom_->want(request);
   mailroom_->keep(request);
-  control_->expect_announcements(mailroom_->expects_announcements());
+  follow_announcements();
   return request;
+}
+
+/// One thread at a time: else one that saw no receives left could have the last word against one
+/// that has just started another.
+void MeshTransport::follow_announcements() {
+  Lock lock(following_);
+  control_->expect_announcements(mailroom_->expects_announcements());
 }
 
 void MeshTransport::start(MeshRequest& request,
@@ -156,9 +183,14 @@ void MeshTransport::start(MeshRequest& request,
 
 void MeshTransport::wait(Request& request, const Deadline& deadline) {
   auto& message = static_cast<MeshRequest&>(request);
+  Deadline patience = Deadline::after(kLookAfter);
   // While something else is to be sent, nobody sleeps.
   while (!advance(message, control_->move_others() ? std::chrono::milliseconds(0) : kSlice)) {
     control_->progress();
+    if (patience.passed()) {
+      control_->look_for_deaths({message.peer});
+      patience = Deadline::after(kLookAfter);
+    }
     look_around(message, deadline);
   }
 }
@@ -175,8 +207,7 @@ bool MeshTransport::done(Request& request) {
 bool MeshTransport::advance(MeshRequest& request, std::chrono::milliseconds slice) {
   throw_if_abandoned();
   if (request.incoming && !mailroom_->wait_until_matched(request, slice)) return false;
-  if (request.incoming && request.tag != kCollectiveTag)
-    control_->expect_announcements(mailroom_->expects_announcements());
+  if (request.incoming && request.tag != kCollectiveTag) follow_announcements();
   if (request.came != request.bytes)
     throw wrong_length(control_->me(), awaited_of(request), request.came);
   try {
@@ -193,7 +224,8 @@ void MeshTransport::look_around(MeshRequest& request, const Deadline& deadline) 
     if (request.peer_gone_since == 0) request.peer_gone_since = now_seconds();
     // All it announced has been read. What it announced may still come.
     const bool may_come = request.incoming && mailroom_->matched(request);
-    if (may_come && now_seconds() - request.peer_gone_since < kLingerSeconds) return;
+    const double linger = control_->failed(request.peer) ? kLingerSeconds : kLeftLingerSeconds;
+    if (may_come && now_seconds() - request.peer_gone_since < linger) return;
     if (!request.incoming && now_seconds() - request.peer_gone_since < kLingerSeconds) return;
     throw lost_with_message(control_->me(), awaited_of(request), *control_->loss_of(request.peer));
   }

@@ -58,10 +58,14 @@ class MeshTransport : public Transport {
   void show_waiting();
   /// Throws PeerLostError if the peer is gone, and not of its own accord.
   void throw_if_failed(int peer);
+  /// The rank that it waited for was late. Throws another TimeoutError if that one only waits for
+  /// another of this transport. Takes a moment.
+  void throw_if_another_is_late(const TimeoutError& late);
 
  private:
   void start(MeshRequest& request, const std::function<std::shared_ptr<Transfer>()>& on_wire);
   bool advance(MeshRequest& request, std::chrono::milliseconds slice);
+  void follow_announcements();
   void look_around(MeshRequest& request, const Deadline& deadline);
   [[noreturn]] void report_broken(const MeshRequest& request, const std::string& what);
   AwaitedMessage awaited_of(const MeshRequest& request) const;
@@ -76,6 +80,7 @@ class MeshTransport : public Transport {
   Fingerprint current_;               ///< the collective under way, or the last one
   std::map<int, double> gone_since_;  ///< during native collectives: when ranks were found gone
   std::atomic<std::uint64_t> bytes_sent_{0};
+  Mutex following_;  ///< taken before the mailroom's lock and the mesh's, never after
 
   Mutex mutex_;
   std::exception_ptr error_ GUARDED_BY(mutex_);

@@ -75,8 +75,8 @@ class Connector {
 
   Address look_up(int rank) {
     const std::string whose = fmt::format("rank {}", membership_.labels[index(rank)]);
-    const Card card = Card::parse(
-        run_.store->get(key_of(rank), deadline_, membership_.members[index(rank)]), whose);
+    const Card card =
+        Card::parse(get_from(run_, membership_, rank, key_of(rank), deadline_), whose);
     peers_[index(rank)].pid = card.pid;
     peers_[index(rank)].host = card.host;
     return card.address;
@@ -85,7 +85,8 @@ class Connector {
   void connect_to_rank(int below) {
     const Address address = look_up(below);
     for (int channel = 0; channel < channels_; ++channel) {
-      ProvedConnection connection = connect_proved(address, run_.token, purpose_, deadline_);
+      ProvedConnection connection = connect_proved(address, run_.token, purpose_, deadline_,
+                                                   [&] { look_for_deaths({below}); });
       const std::string hello = hello_of(membership_.rank, channel);
       // The first bytes on a new connection always fit its buffer.
       if (::send(connection.socket.get(), hello.data(), hello.size(), MSG_NOSIGNAL) !=
@@ -103,7 +104,7 @@ class Connector {
       watched.push_back({guest.socket.get(), POLLIN, 0});
     const auto left = std::min(deadline_.left(), GuardedListener::kTick);
     if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) == 0)
-      look_for_deaths();
+      look_for_deaths(missing());
     for (ProvedConnection& connection : listener_.service())
       guests_.push_back(std::move(connection));
     for (auto guest = guests_.begin(); guest != guests_.end();)
@@ -140,8 +141,11 @@ class Connector {
     return ranks;
   }
 
-  void look_for_deaths() {
-    for (int rank : missing()) {
+  /// At most once a tick, however often it is called.
+  void look_for_deaths(const std::vector<int>& ranks) {
+    if (!next_look_.passed()) return;
+    next_look_ = Deadline::after(GuardedListener::kTick);
+    for (int rank : ranks) {
       const auto how = run_.store->ending_of(membership_.members[index(rank)], {});
       if (how)
         throw PeerLostError(membership_.labels[index(rank)],
@@ -169,7 +173,8 @@ class Connector {
   GuardedListener listener_;
   std::vector<Peer> peers_;
   std::list<ProvedConnection> guests_;  ///< proved, but they have not yet said who they are
-  int expected_ = 0;                    ///< connections from ranks above that are still to come
+  Deadline next_look_ = Deadline::after(GuardedListener::kTick);
+  int expected_ = 0;  ///< connections from ranks above that are still to come
 };
 
 }  // namespace

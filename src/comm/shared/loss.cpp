@@ -17,9 +17,12 @@ std::optional<int> rank_called(const Blackboard& board, int label) {
 
 std::string end_of(const SharedSpace& space, int rank) {
   const auto departure = space.gone(rank);
-  if (!departure) return "did not come in time";
-  if (*departure == Departure::left) return "left the group";
-  const std::string how = space.ending_of(rank);
+  if (departure == Departure::left) return "left the group";
+  // The launcher, if there is one, learns of a death a moment after we do. Who blames a rank may
+  // know of its end before we do.
+  const std::chrono::milliseconds patience(departure ? 1000 : 0);
+  const std::string how = space.ending_of(rank, patience);
+  if (!departure && how.empty()) return "did not come in time";
   return how.empty() ? "died" : "died: it " + how;
 }
 
@@ -50,6 +53,7 @@ void blame(const Blackboard& board, int rank, int culprit) {
 }
 
 std::vector<int> stuck_among(const Blackboard& board, int rank, const std::vector<int>& suspects) {
+  if (suspects.empty()) return {};
   auto pulse = [&](int rank) { return board.cell(rank).pulse.load(std::memory_order_relaxed); };
   std::vector<std::uint32_t> before;
   for (int suspect : suspects) before.push_back(pulse(suspect));
@@ -59,17 +63,20 @@ std::vector<int> stuck_among(const Blackboard& board, int rank, const std::vecto
   }
   std::vector<int> stuck;
   for (std::size_t i = 0; i < suspects.size(); ++i)
-    if (pulse(suspects[i]) == before[i]) stuck.push_back(suspects[i]);
+    // Who has left keeps nobody waiting who does not wait for it, and that is a loss.
+    if (pulse(suspects[i]) == before[i] &&
+        board.cell(suspects[i]).presence.load(std::memory_order_acquire) != Presence::left)
+      stuck.push_back(suspects[i]);
   return stuck;
 }
 
-int culprit_behind(const Blackboard& board, int rank, int peer) {
+std::optional<int> culprit_behind(const Blackboard& board, int rank, int peer) {
   if (!stuck_among(board, rank, {peer}).empty()) return peer;
   std::vector<int> others;
   for (int other = 0; other < board.size(); ++other)
     if (other != rank && other != peer) others.push_back(other);
   const std::vector<int> stuck = stuck_among(board, rank, others);
-  return stuck.empty() ? peer : stuck.front();
+  return stuck.empty() ? std::nullopt : std::optional(stuck.front());
 }
 
 void show_waiting(const Blackboard& board, int rank) {

@@ -21,8 +21,8 @@ void blame(const Blackboard& board, int rank, int culprit);
 std::vector<int> stuck_among(const Blackboard& board, int rank, const std::vector<int>& suspects);
 
 /// The rank to blame if `peer` keeps `rank` waiting too long: whoever else is stuck, if `peer` only
-/// waits itself.
-int culprit_behind(const Blackboard& board, int rank, int peer);
+/// waits itself. Nothing if all wait.
+std::optional<int> culprit_behind(const Blackboard& board, int rank, int peer);
 
 /// To be called at every tick of a wait: shows that `rank` waits.
 void show_waiting(const Blackboard& board, int rank);

@@ -86,13 +86,14 @@ void Meeting::look_around(const Deadline& deadline) const {
   GiveUp trouble;
   for (int rank = 0; rank < board_.size(); ++rank) {
     if (rank == rank_) continue;
+    if (board_.cell(rank).meeting.load(std::memory_order_acquire) < number_)
+      trouble.missing.push_back(rank);
     // Whoever has come and gone before the meeting was held is lost too. A death explains more than
-    // a leave.
+    // a leave, and one is enough: to ask how it came about takes time.
+    if (trouble.loss && trouble.loss->died) continue;
     auto loss = loss_of(space_, rank);
     if (loss && (!trouble.loss || (loss->died && !trouble.loss->died)))
       trouble.loss = std::move(loss);
-    if (board_.cell(rank).meeting.load(std::memory_order_acquire) < number_)
-      trouble.missing.push_back(rank);
   }
   if (trouble.loss || (deadline.passed() && !trouble.missing.empty())) throw trouble;
 }
@@ -102,10 +103,13 @@ void Meeting::report(const Trouble& trouble, const Notice& notice, const Deadlin
   if (trouble.loss) throw lost_in_call(me, notice.call.text(), *trouble.loss);
   // Of those that are missing, some may only wait for another.
   std::vector<int> stuck = stuck_among(board_, rank_, trouble.missing);
-  if (stuck.empty()) stuck = trouble.missing;
+  const bool all_wait = stuck.empty();
+  if (all_wait) stuck = trouble.missing;
   std::vector<Late> late;
   for (int rank : stuck) late.push_back(board_.late(rank));
-  throw late_in_call(me, notice.call.text(), late, deadline);
+  const TimeoutError error = late_in_call(me, notice.call.text(), late, deadline);
+  if (all_wait) throw WaitsTooError(error);
+  throw error;
 }
 
 }  // namespace lockstep::comm

@@ -298,8 +298,11 @@ void Messenger::look_around(const Message& message, const Deadline& deadline) {
   const Complainer me{space_.name(), board_.label(rank_)};
   const AwaitedMessage awaited = awaited_of(message);
   if (loss) throw lost_with_message(me, awaited, *loss);
-  const int culprit = culprit_behind(board_, rank_, message.peer);
-  throw late_message(me, awaited, board_.late(message.peer), board_.late(culprit), deadline);
+  const auto culprit = culprit_behind(board_, rank_, message.peer);
+  const TimeoutError late = late_message(me, awaited, board_.late(message.peer),
+                                         board_.late(culprit.value_or(message.peer)), deadline);
+  if (!culprit) throw WaitsTooError(late);
+  throw late;
 }
 
 void Messenger::stop(std::exception_ptr why) {

@@ -46,8 +46,9 @@ class SharedSpace {
   /// If the rank can no longer take part: how it went.
   virtual std::optional<Departure> gone(int rank) const = 0;
 
-  /// How the process of a rank that died ended ("was ended by signal 9 (Killed)"), if anyone knows.
-  virtual std::string ending_of(int rank) const = 0;
+  /// How the process of a rank that died ended ("was ended by signal 9 (Killed)"), if anyone knows
+  /// within `patience`.
+  virtual std::string ending_of(int rank, std::chrono::milliseconds patience) const = 0;
 
   /// The space of a group that has some of this one's ranks. All of them call it.
   virtual std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) = 0;

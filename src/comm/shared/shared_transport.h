@@ -44,8 +44,12 @@ class SharedTransport : public Transport {
     messenger_.while_waiting(tick);
     meeting_.while_waiting(std::move(tick));
   }
-  /// Moves this rank's messages; true while some are still to be sent.
-  bool move_messages() { return messenger_.move(); }
+  /// For a rank that waits for something that is not on this transport: shows that it waits, and
+  /// moves its messages; true while some are still to be sent.
+  bool move_messages() {
+    show_waiting(board_, rank_);
+    return messenger_.move();
+  }
   std::uint64_t bytes_moved() const override;
   double seconds_waited() const override { return meeting_.seconds_waited(); }
 

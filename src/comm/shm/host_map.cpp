@@ -57,8 +57,7 @@ class HostFinder {
   }
 
   std::string get(const std::string& what, int rank) {
-    return run_.store->get(key(what, rank), deadline_,
-                           membership_.members[static_cast<std::size_t>(rank)]);
+    return get_from(run_, membership_, rank, key(what, rank), deadline_);
   }
 
   int my_leader() {

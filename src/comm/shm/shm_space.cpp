@@ -18,6 +18,13 @@
 
 namespace lockstep::comm {
 
+namespace {
+
+/// How long a rank may take to join before the launcher is asked about it.
+constexpr std::chrono::milliseconds kLookAfter(1000);
+
+}  // namespace
+
 ShmSpace::ShmSpace(RunContext run, const Membership& membership, const Deadline& deadline)
     : run_(std::move(run)),
       membership_(membership),
@@ -44,7 +51,7 @@ void ShmSpace::make_blackboard(const std::string& key) {
 
 void ShmSpace::map_blackboard(const std::string& key, const Deadline& deadline) {
   const std::vector<std::string> place =
-      lockstep::split(run_.store->get(key, deadline, membership_.members[0]), ' ');
+      lockstep::split(get_from(run_, membership_, 0, key, deadline), ' ');
   if (place.size() != 2) throw Error(fmt::format("[shm] the store's '{}' is not readable", key));
   constexpr int kHighest = std::numeric_limits<int>::max();
   const std::string owner = fmt::format("rank {}", membership_.labels[0]);
@@ -86,7 +93,8 @@ std::optional<Departure> ShmSpace::gone(int rank) const {
   const RankCell& cell = blackboard().cell(rank);
   const Presence presence = cell.presence.load(std::memory_order_acquire);
   if (presence == Presence::left) return Departure::left;
-  if (presence == Presence::expected || rank == rank_) return std::nullopt;
+  if (rank == rank_) return std::nullopt;
+  if (presence == Presence::expected) return gone_before_it_joined(rank);
   const UniqueFd* process =
       processes_.empty() ? nullptr : &processes_[static_cast<std::size_t>(rank)];
   if (process == nullptr || !*process) {
@@ -99,10 +107,20 @@ std::optional<Departure> ShmSpace::gone(int rank) const {
   return std::nullopt;
 }
 
-std::string ShmSpace::ending_of(int rank) const {
-  // The launcher, if there is one, learns of it a moment after we do.
-  constexpr std::chrono::milliseconds kPatience(1000);
-  return run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], kPatience)
+/// Only the launcher can know. Asked once a second: the first waits of all are the slowest.
+std::optional<Departure> ShmSpace::gone_before_it_joined(int rank) const {
+  const auto [next, is_first] = next_looks_.try_emplace(rank, Deadline::after(kLookAfter));
+  if (!is_first && next->second.passed()) {
+    next->second = Deadline::after(kLookAfter);
+    const int member = membership_.members[static_cast<std::size_t>(rank)];
+    if (run_.store->ending_of(member, {})) never_joined_.insert(rank);
+  }
+  if (never_joined_.count(rank) == 0) return std::nullopt;
+  return Departure::died;
+}
+
+std::string ShmSpace::ending_of(int rank, std::chrono::milliseconds patience) const {
+  return run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], patience)
       .value_or("");
 }
 

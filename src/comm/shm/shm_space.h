@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace lockstep::comm {
@@ -22,10 +23,11 @@ class ShmSpace : public SharedSpace {
   void seal_region(RegionHandle handle) override;
   void all_joined() override;
   std::optional<Departure> gone(int rank) const override;
-  std::string ending_of(int rank) const override;
+  std::string ending_of(int rank, std::chrono::milliseconds patience) const override;
   std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) override;
 
  private:
+  std::optional<Departure> gone_before_it_joined(int rank) const;
   void make_blackboard(const std::string& key);
   void map_blackboard(const std::string& key, const Deadline& deadline);
 
@@ -37,6 +39,9 @@ class ShmSpace : public SharedSpace {
   UniqueFd blackboard_fd_;                ///< on rank 0, until all have joined
   std::map<int, UniqueFd> open_regions_;  ///< made here and not yet mapped by all, by descriptor
   std::vector<UniqueFd> processes_;       ///< a pidfd a rank, once all have joined
+  /// By rank: when to ask again whether it ended before it joined. While joining, so one thread.
+  mutable std::map<int, Deadline> next_looks_;
+  mutable std::set<int> never_joined_;  ///< because they ended
 };
 
 }  // namespace lockstep::comm

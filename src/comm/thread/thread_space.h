@@ -53,7 +53,7 @@ class ThreadSpace : public SharedSpace {
   void seal_region(RegionHandle handle) override;
   void all_joined() override {}
   std::optional<Departure> gone(int rank) const override;
-  std::string ending_of(int) const override { return ""; }
+  std::string ending_of(int, std::chrono::milliseconds) const override { return ""; }
   std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) override;
 
  private:
