@@ -3,7 +3,6 @@
 #include "base/check.h"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,11 +22,9 @@ bool watch(const UniqueFd& events, int operation, int fd, bool for_writing) {
 }  // namespace
 
 StoreServer::StoreServer(const Address& address, std::string token)
-    : listener_(address, std::move(token), kStorePurpose),
-      events_(::epoll_create1(EPOLL_CLOEXEC)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  LOCKSTEP_CHECK(events_ && bell_, "the kernel gives no event queue");
-  LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, bell_.get(), false) &&
+    : listener_(address, std::move(token), kStorePurpose), events_(::epoll_create1(EPOLL_CLOEXEC)) {
+  LOCKSTEP_CHECK(events_, "the kernel gives no event queue");
+  LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, bell_.fd(), false) &&
                      watch(events_, EPOLL_CTL_ADD, listener_.fd(), false),
                  "the listener cannot be watched");
 }
@@ -38,7 +35,7 @@ StoreServer::~StoreServer() {
     Lock lock(mutex_);
     stop_ = true;
   }
-  wake();
+  bell_.ring();
   thread_.join();
 }
 
@@ -51,12 +48,7 @@ void StoreServer::note_ending(int rank, const std::string& how) {
     Lock lock(mutex_);
     notes_.emplace_back(rank, how);
   }
-  wake();
-}
-
-void StoreServer::wake() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t put = ::write(bell_.get(), &one, sizeof one);
+  bell_.ring();
 }
 
 void StoreServer::serve() {
@@ -78,8 +70,7 @@ void StoreServer::serve() {
 
 /// Takes over what other threads noted; false if it is time to stop.
 bool StoreServer::take_notes() {
-  std::uint64_t rung = 0;
-  [[maybe_unused]] const ssize_t got = ::read(bell_.get(), &rung, sizeof rung);
+  bell_.silence();
   std::vector<std::pair<int, std::string>> notes;
   {
     Lock lock(mutex_);

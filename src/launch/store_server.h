@@ -3,6 +3,7 @@
 // dropped without disturbing the others.
 #pragma once
 
+#include "base/bell.h"
 #include "base/guarded_listener.h"
 #include "base/thread_annotations.h"
 #include "launch/store_session.h"
@@ -48,11 +49,10 @@ class StoreServer {
   void admit(ProvedConnection proved);
   void receive(Connection& connection);
   void flush(Connection& connection);
-  void wake();
 
   GuardedListener listener_;
   UniqueFd events_;  ///< an epoll descriptor over the listener, the bell and all connections
-  UniqueFd bell_;    ///< rung when there are notes, or it is time to stop
+  Bell bell_;        ///< rung when there are notes, or it is time to stop
   std::thread thread_;
 
   Mutex mutex_;

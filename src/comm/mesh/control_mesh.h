@@ -9,6 +9,7 @@
 // Thread safety: any thread, except that agree is called by one at a time.
 #pragma once
 
+#include "base/bell.h"
 #include "base/thread_annotations.h"
 #include "comm/blame.h"
 #include "comm/mesh/control_link.h"
@@ -81,6 +82,9 @@ class ControlMesh {
   double seconds_waited() const { return seconds_waited_.load(std::memory_order_relaxed); }
 
  private:
+  /// How long a rank waits without looking around.
+  static constexpr std::chrono::milliseconds kSlice{50};
+
   struct Member {
     ControlLink link;
     std::deque<Fingerprint> calls;  ///< come, and not yet compared
@@ -122,8 +126,8 @@ class ControlMesh {
   const OnAnnouncement on_announcement_;
   std::function<bool()> move_others_;
   const std::vector<std::string> names_;  ///< "rank 2 (pid 4711 on host)", by rank
-  UniqueFd wake_;                         ///< ends the watcher's sleep
-  UniqueFd nudge_;                        ///< ends the sleep of whoever waits in agree
+  Bell wake_;                             ///< ends the watcher's sleep
+  Bell nudge_;                            ///< ends the sleep of whoever waits in agree
   std::atomic<double> seconds_waited_{0};
   std::atomic<std::size_t> looks_{0};  ///< for deaths: whom to ask about first
 

@@ -1,0 +1,173 @@
+// ControlMesh: who is there, and who is to blame.
+#include "comm/mesh/control_mesh.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::comm {
+
+namespace {
+
+/// The launcher is asked for no longer than that at a time: it may be gone, too.
+constexpr double kLookSeconds = 0.1;
+
+/// How long a rank that leaves takes to send what peers have not read yet.
+constexpr std::chrono::milliseconds kSendTheRest{2000};
+
+/// How long a rank that waits may take to say so: it looks up once a slice.
+constexpr std::chrono::milliseconds kAnswerTime{400};
+
+}  // namespace
+
+void ControlMesh::leave(int culprit) {
+  Lock lock(mutex_);
+  for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(culprit);
+}
+
+/// Bounded: a peer that is stopped would keep us for ever.
+void ControlMesh::send_the_rest() {
+  const Deadline end = Deadline::after(kSendTheRest);
+  auto has_unsent = [&] {
+    progress();
+    Lock lock(mutex_);
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const Member& member) { return member.link.has_unsent(); });
+  };
+  while (has_unsent() && !end.passed()) std::this_thread::sleep_for(kSlice / 10);
+}
+
+void ControlMesh::look_for_deaths(const std::vector<int>& ranks) {
+  const double start = now_seconds();
+  const std::size_t first = looks_.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < ranks.size() && now_seconds() - start < kLookSeconds; ++i) {
+    const int rank = ranks[(first + i) % ranks.size()];
+    if (!run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], {})) continue;
+    progress();  // it may have said goodbye
+    Lock lock(mutex_);
+    ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
+    if (link.presence() == ControlLink::Presence::present) link.peer_ended();
+  }
+}
+
+int ControlMesh::blamed_for(int rank) {
+  // Blame is passed on at most once a rank; the bound only guards against a circle.
+  for (int step = 0; step < membership_.size() && rank != membership_.rank; ++step) {
+    const int label = members_[static_cast<std::size_t>(rank)].link.culprit();
+    const auto next = label < 0 ? std::nullopt : rank_called(label);
+    if (!next) break;
+    rank = *next;
+  }
+  return rank;
+}
+
+std::optional<int> ControlMesh::rank_called(int label) const {
+  for (int rank = 0; rank < membership_.size(); ++rank)
+    if (membership_.labels[static_cast<std::size_t>(rank)] == label) return rank;
+  return std::nullopt;
+}
+
+std::optional<Loss> ControlMesh::loss_of(int rank) {
+  using Presence = ControlLink::Presence;
+  int culprit = rank;
+  Presence presence = Presence::present;
+  Loss loss;
+  {
+    Lock lock(mutex_);
+    if (members_[static_cast<std::size_t>(rank)].link.presence() == Presence::present)
+      return std::nullopt;
+    culprit = blamed_for(rank);
+    presence = members_[static_cast<std::size_t>(culprit)].link.presence();
+  }
+  // Who blames it may know more than its connection tells.
+  if (presence == Presence::present && culprit != membership_.rank) look_for_deaths({culprit});
+  {
+    Lock lock(mutex_);
+    presence = members_[static_cast<std::size_t>(culprit)].link.presence();
+    loss.last_call = members_[static_cast<std::size_t>(culprit)].last_call.text();
+  }
+  loss.rank = membership_.labels[static_cast<std::size_t>(culprit)];
+  loss.died = presence == Presence::died;
+  loss.what = names_[static_cast<std::size_t>(culprit)];
+  if (presence == Presence::present) loss.what += " did not come in time";
+  if (presence == Presence::left) loss.what += " left the group";
+  if (presence == Presence::died) {
+    loss.what += " died";
+    // The launcher, if there is one, learns of it a moment after we do.
+    const auto how = run_.store->ending_of(membership_.members[static_cast<std::size_t>(culprit)],
+                                           std::chrono::milliseconds(1000));
+    if (how) loss.what += ": it " + *how;
+  }
+  if (culprit != rank)
+    loss.what += fmt::format(", and rank {} gave up because of it",
+                             membership_.labels[static_cast<std::size_t>(rank)]);
+  return loss;
+}
+
+bool ControlMesh::gone(int rank) {
+  Lock lock(mutex_);
+  return members_[static_cast<std::size_t>(rank)].link.presence() != ControlLink::Presence::present;
+}
+
+bool ControlMesh::failed(int rank) {
+  Lock lock(mutex_);
+  const ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
+  return link.presence() == ControlLink::Presence::died || link.culprit() >= 0;
+}
+
+Late ControlMesh::late(int rank) {
+  Lock lock(mutex_);
+  return {membership_.labels[static_cast<std::size_t>(rank)],
+          names_[static_cast<std::size_t>(rank)],
+          members_[static_cast<std::size_t>(rank)].last_call.text()};
+}
+
+void ControlMesh::answer_those_who_ask() {
+  for (Member& member : members_) {
+    if (!member.asks) continue;
+    member.asks = false;
+    member.link.send(Answer{});
+  }
+}
+
+std::vector<int> ControlMesh::silent_among(const std::vector<int>& suspects) {
+  std::vector<std::uint32_t> before;
+  {
+    Lock lock(mutex_);
+    for (int rank : suspects) {
+      Member& member = members_[static_cast<std::size_t>(rank)];
+      before.push_back(member.answers);
+      member.link.send(Ask{});
+    }
+  }
+  // Those that are gone cannot answer, but that is no news.
+  auto still_silent = [&] {
+    Lock lock(mutex_);
+    std::vector<int> silent;
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+      const Member& member = members_[static_cast<std::size_t>(suspects[i])];
+      if (member.answers == before[i] && member.link.presence() == ControlLink::Presence::present)
+        silent.push_back(suspects[i]);
+    }
+    return silent;
+  };
+  std::vector<int> silent = still_silent();
+  for (const Deadline end = Deadline::after(kAnswerTime); !silent.empty() && !end.passed();) {
+    std::this_thread::sleep_for(kSlice / 5);
+    progress();
+    move_others();
+    silent = still_silent();
+  }
+  return silent;
+}
+
+int ControlMesh::culprit_behind(int peer) {
+  const std::vector<int> silent = silent_among(others());
+  const bool peer_is_silent = std::find(silent.begin(), silent.end(), peer) != silent.end();
+  if (peer_is_silent) return peer;
+  if (!silent.empty()) return silent.front();
+  Lock lock(mutex_);
+  return blamed_for(peer);
+}
+
+}  // namespace lockstep::comm
