@@ -20,11 +20,11 @@ WHY_NOT = hosts.why_not()
 ENDLESS = ["--sizes", "1M", "--repeat", 1000000]
 
 
-@unittest.skipIf(WHY_NOT is not None, WHY_NOT)
 # Who hears of a silent host first from another rank, that gave up because of it, cannot know more than that.
 SILENT = "(died|did not come in time)"
 
 
+@unittest.skipIf(WHY_NOT is not None, WHY_NOT)
 class NetworkTest(unittest.TestCase):
     """A cluster a test, and launchers on its hosts that run `lockstep bench`."""
 
