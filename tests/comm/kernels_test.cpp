@@ -161,7 +161,7 @@ class Arrays {
   }
   bool operator==(const Arrays& other) const {
     return std::ranges::equal(values_, other.values_, [](const auto& a, const auto& b) {
-      return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+      return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
     });
   }
 
