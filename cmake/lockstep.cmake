@@ -20,7 +20,7 @@ target_compile_options(lockstep_flags INTERFACE
   -Wall -Wextra -Werror -fpch-preprocess
   $<$<CONFIG:RelWithDebInfo>:$<IF:${quick},-O1,-O3>> $<$<CONFIG:RelWithDebInfo>:-g1>
   # At -O1 g++ 12 takes std::string's own copies for mistakes.
-  $<${quick}:-Wno-array-bounds> $<${quick}:-Wno-restrict> $<${quick}:-Wno-stringop-overflow>)
+  "$<$<AND:${quick},$<CXX_COMPILER_ID:GNU>>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
 target_include_directories(lockstep_flags INTERFACE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 if(LOCKSTEP_SANITIZE)
