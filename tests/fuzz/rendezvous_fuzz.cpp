@@ -40,7 +40,7 @@ class Connection {
             "what waits to be sent is bounded");
     while (auto answer = take_frame(session_->outgoing()))
       require(!answer->empty() && (*answer)[0] >= static_cast<char>(StoreStatus::ok) &&
-                  (*answer)[0] <= static_cast<char>(StoreStatus::full),
+                  (*answer)[0] <= static_cast<char>(StoreStatus::not_yet),
               "an answer begins with a status");
     require(session_->outgoing().empty(), "answers are whole frames");
   }
