@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,9 +46,7 @@ OutputRelay::OutputRelay(const OutputOptions& options, const std::vector<int>& r
     : options_(options),
       output_(STDOUT_FILENO, "standard output"),
       error_(STDERR_FILENO, "standard error"),
-      one_sink_(same_file(STDOUT_FILENO, STDERR_FILENO)),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  LOCKSTEP_CHECK(wake_, "eventfd failed");
+      one_sink_(same_file(STDOUT_FILENO, STDERR_FILENO)) {
   if (!options_.log_dir.empty()) make_folder(options_.log_dir);
   for (int rank : ranks) add_worker(rank);
 }
@@ -87,19 +84,14 @@ void OutputRelay::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void OutputRelay::wake() const {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] ssize_t put = ::write(wake_.get(), &one, sizeof one);
-}
-
 void OutputRelay::workers_ended() {
   workers_ended_ = true;
-  wake();
+  wake_.ring();
 }
 
 std::vector<std::string> OutputRelay::stop() {
   stop_ = true;
-  wake();
+  wake_.ring();
   if (thread_.joinable()) thread_.join();
   std::vector<std::string> warnings = warnings_;
   for (const OutputSink* sink : {&output_, &error_}) {
@@ -133,7 +125,7 @@ void OutputRelay::run() {
 
 /// Returns whether there may be more to do.
 bool OutputRelay::relay_once() {
-  std::vector<pollfd> watched{{wake_.get(), POLLIN, 0}};
+  std::vector<pollfd> watched{{wake_.fd(), POLLIN, 0}};
   bool begun = false;
   for (const Stream& stream : streams_) {
     // A full sink's pipes are not asked for: a closed one would be reported over and over.
@@ -143,9 +135,7 @@ bool OutputRelay::relay_once() {
   for (const OutputSink* sink : {&output_, &error_})
     watched.push_back({sink->empty() ? -1 : sink->fd(), POLLOUT, 0});
   const int ready = ::poll(watched.data(), watched.size(), begun ? kIdle : -1);
-  std::uint64_t ignored = 0;
-  if (watched[0].revents != 0) [[maybe_unused]]
-    ssize_t got = ::read(wake_.get(), &ignored, sizeof ignored);
+  wake_.silence();
 
   std::size_t index = 1;
   for (Stream& stream : streams_) {

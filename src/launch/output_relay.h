@@ -8,6 +8,7 @@
 // own: the launcher goes on watching its workers.
 #pragma once
 
+#include "base/bell.h"
 #include "base/unique_fd.h"
 #include "launch/lines.h"
 #include "launch/output_sink.h"
@@ -80,7 +81,6 @@ class OutputRelay {
 
   void add_worker(int rank);
   Record& make_record(int rank);
-  void wake() const;
 
   // On the relay's thread.
   void run();
@@ -96,7 +96,7 @@ class OutputRelay {
   bool one_sink_;  ///< standard output and error are one file: kept in order by one queue
   std::map<int, Record> records_;
   std::list<Stream> streams_;
-  UniqueFd wake_;
+  Bell wake_;
   std::thread thread_;
   std::atomic<bool> workers_ended_{false};
   std::atomic<bool> stop_{false};
