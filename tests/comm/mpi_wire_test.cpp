@@ -215,5 +215,16 @@ TEST_F(MpiWireTest, LastMemberDoesNotCome) {
   MpiRuntime::instance().skip_finalize();
 }
 
+// The other rank would wait for ever if it were not told.
+TEST_F(MpiWireTest, LastFinalizeLeftOutByOne) {
+  if (rank() == 0) MpiRuntime::instance().skip_finalize();
+}
+
+// A wire that still exists when the process exits, on one rank only.
+TEST_F(MpiWireTest, LastWireForgottenByOne) {
+  auto wire = make_wire();
+  if (rank() == 0) static_cast<void>(wire.release());
+}
+
 }  // namespace
 }  // namespace lockstep::comm

@@ -12,10 +12,13 @@
 #include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <vector>
 
 namespace lockstep::comm {
 
 namespace {
+
+constexpr int kNoFinalize = 1;  // tag of the empty message "I shall not call MPI_Finalize"
 
 MPI_Comm world = MPI_COMM_NULL;  // set once, by the runtime's constructor
 
@@ -101,7 +104,53 @@ void MpiRuntime::at_exit() {
   MpiRuntime& runtime = instance();
   // A child that was forked must not end its parent's connection.
   if (runtime.process_ != ::getpid()) return;
-  if (runtime.finalize_ && runtime.wires_ == 0) MPI_Finalize();
+  if (runtime.wires_ != 0) runtime.skip_finalize();
+  if (runtime.finalize_ && runtime.all_will_finalize()) MPI_Finalize();
+}
+
+void MpiRuntime::skip_finalize() noexcept {
+  // Peers wait for this process only if Lockstep ends MPI.
+  if (!finalize_.exchange(false) || !started_here_) return;
+  try {
+    warn_peers();
+  } catch (const Error&) {
+    // One that cannot be reached does not wait either.
+  }
+}
+
+void MpiRuntime::warn_peers() {
+  std::vector<MPI_Request> requests(static_cast<std::size_t>(size_), MPI_REQUEST_NULL);
+  {
+    const Visit visit = enter();
+    for (int peer = 0; peer < size_; ++peer)
+      if (peer != rank_)
+        MPI_Isend(nullptr, 0, MPI_BYTE, peer, kNoFinalize, world,
+                  &requests[static_cast<std::size_t>(peer)]);
+  }
+  auto sent = [&] {
+    const Visit visit = enter();
+    int done = 0;
+    check_mpi(MPI_Testall(size_, requests.data(), &done, MPI_STATUSES_IGNORE), "warn peers");
+    return done != 0;
+  };
+  poll(sent, kFarewell);  // empty messages have no array that MPI could still touch
+}
+
+/// Waits until every peer has come here, or one has said that it will not.
+bool MpiRuntime::all_will_finalize() {
+  MPI_Request everyone = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(world, &everyone) != MPI_SUCCESS) return false;
+  Patience patience;
+  for (;;) {
+    int here = 0;
+    int warned = 0;
+    if (MPI_Test(&everyone, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (here != 0) return true;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, kNoFinalize, world, &warned, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return false;
+    if (warned != 0) return false;
+    patience.pause();
+  }
 }
 
 std::string MpiRuntime::broadcast(std::string from_rank_zero, const Deadline& deadline) {

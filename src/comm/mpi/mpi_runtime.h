@@ -39,8 +39,9 @@ class MpiRuntime {
   using Visit = std::shared_lock<std::shared_mutex>;
   Visit enter();
 
-  /// MPI_Finalize waits for every peer, so it is left out once one of them may be lost.
-  void skip_finalize() { finalize_ = false; }
+  /// MPI_Finalize waits for every peer, so it is left out once one of them may be lost. The peers
+  /// are told, and leave it out too.
+  void skip_finalize() noexcept;
 
   /// Returns when no thread of Lockstep is inside MPI; none will ever be again. `why` is what
   /// others are told.
@@ -52,6 +53,8 @@ class MpiRuntime {
  private:
   MpiRuntime();
   static void at_exit();
+  void warn_peers();
+  bool all_will_finalize();
 
   int rank_ = 0;
   int size_ = 1;
