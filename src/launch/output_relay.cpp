@@ -2,7 +2,6 @@
 
 #include <lockstep/error.h>
 
-#include "base/check.h"
 #include "base/files.h"
 
 #include <fmt/format.h>
@@ -142,9 +141,10 @@ bool OutputRelay::relay_once() {
     if (watched[index++].revents != 0) read_from(stream, kBlock);
     if (ready == 0 && !options_.prefix) flush_rest(stream);
   }
-  if (workers_ended_) take_what_is_left();
+  const bool ended = workers_ended_;  // asked once: they may end right here
+  if (ended) take_what_is_left();
   for (OutputSink* sink : {&output_, &error_}) progress_ += sink->write_some();
-  return !workers_ended_ || !output_.empty() || !error_.empty();
+  return !ended || !output_.empty() || !error_.empty();
 }
 
 /// Returns how much came; 0 if nothing more will, or nothing is there.
