@@ -3,6 +3,7 @@
 #include <lockstep/group.h>
 
 #include "base/random.h"
+#include "support/mishap.h"
 #include "support/random_operations.h"
 #include "support/ranks.h"
 
@@ -22,6 +23,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using testing::errors_of_ranks;
 using ::testing::HasSubstr;
+using testing::Mishap;
 using testing::RankKind;
 using testing::run_ranks;
 
@@ -151,34 +153,38 @@ TEST_P(Awkward, WorkAndMemoryMayOutliveTheGroup) {
   });
 }
 
-/// Kills one rank at a random moment while all do random operations; every survivor must name it.
-void kill_one_at_random(RankKind kind, Random& random, int round) {
+/// One rank comes to grief at a random moment while all do random operations; every other rank must
+/// name it.
+void disturb_at_random(RankKind kind, Mishap mishap, Random& random, int round) {
   const int size = 2 + static_cast<int>(random.below(4));
   const int victim = static_cast<int>(random.below(static_cast<std::uint64_t>(size)));
   const auto delay = std::chrono::microseconds(random.below(20'000));
   const std::uint64_t plan = random.next();
-  const auto errors = errors_of_ranks(kind, size, [=](Group group) {
-    std::jthread killer;
-    if (group.rank() == victim)
-      killer = std::jthread([delay] {
-        std::this_thread::sleep_for(delay);
-        ::kill(::getpid(), SIGKILL);
-      });
-    testing::do_random_operations(group, plan);
-  });
+  GroupOptions options;
+  if (mishap == Mishap::stop) options.timeout = testing::kDeadlineOfStopped;
+  const auto errors = errors_of_ranks(
+      kind, size,
+      [=](Group group) {
+        std::jthread grief;
+        if (group.rank() == victim) grief = testing::come_to_grief_after(delay, mishap);
+        testing::do_random_operations(group, plan);
+      },
+      options);
   for (int rank = 0; rank < size; ++rank) {
     if (rank == victim) continue;
     EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
-                AllOf(HasSubstr("rank " + std::to_string(victim) + " (pid"), HasSubstr("died")))
+                AllOf(HasSubstr("rank " + std::to_string(victim) + " (pid"),
+                      HasSubstr(mishap == Mishap::stop ? "" : "died")))
         << "round " << round << ", rank " << rank << " of " << size << ", victim " << victim;
   }
 }
 
 class RandomDeath : public ::testing::TestWithParam<RankKind> {
  protected:
-  static void kill_often(std::uint64_t seed, int rounds) {
+  static void disturb(Mishap mishap, std::uint64_t seed, int rounds) {
     Random random(seed);
-    for (int round = 0; round < rounds; ++round) kill_one_at_random(GetParam(), random, round);
+    for (int round = 0; round < rounds; ++round)
+      disturb_at_random(GetParam(), mishap, random, round);
   }
 };
 
@@ -188,11 +194,25 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RandomDeath, ::testing::ValuesIn(testing::mortal
                          [](const auto& info) { return testing::name_of(info.param); });
 
 TEST_P(RandomDeath, IsAlwaysPutDownToTheRightRank) {
-  kill_often(1, 6);
+  disturb(Mishap::kill, 1, 6);
+  disturb(Mishap::segv, 2, 2);
+  disturb(Mishap::exit, 3, 2);
 }
 
-TEST_P(RandomDeath, LongIsAlwaysPutDownToTheRightRank) {
-  kill_often(2, 200);
+TEST_P(RandomDeath, LongBySigkillIsAlwaysPutDownToTheRightRank) {
+  disturb(Mishap::kill, 4, 200);
+}
+
+TEST_P(RandomDeath, LongBySigsegvIsAlwaysPutDownToTheRightRank) {
+  disturb(Mishap::segv, 5, 50);
+}
+
+TEST_P(RandomDeath, LongByExitIsAlwaysPutDownToTheRightRank) {
+  disturb(Mishap::exit, 6, 50);
+}
+
+TEST_P(RandomDeath, LongOfAStoppedRankIsNoneButItIsNamed) {
+  disturb(Mishap::stop, 7, 50);
 }
 
 }  // namespace

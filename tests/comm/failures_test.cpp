@@ -3,6 +3,7 @@
 #include <lockstep/group.h>
 
 #include "support/errors.h"
+#include "support/mishap.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@ using ::testing::Each;
 using testing::errors_of_ranks;
 using testing::expect_error;
 using ::testing::HasSubstr;
+using testing::Mishap;
 using testing::RankKind;
 using testing::run_ranks;
 
@@ -218,13 +220,12 @@ TEST(Failures, AGroupNeedsARank) {
 }
 
 /// Rank 1 of 3 ends itself in the middle of a stream of collectives; both survivors must say so.
-void expect_death_is_noticed(RankKind kind, const std::function<void()>& die,
-                             const std::string& how) {
+void expect_death_is_noticed(RankKind kind, Mishap mishap, const std::string& how) {
   for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::star}) {
     const auto errors = errors_of_ranks(kind, 3, [&](Group group) {
       std::vector<float> values(50'000);
       for (int round = 0; round < 1000; ++round) {
-        if (group.rank() == 1 && round == 7) die();
+        if (group.rank() == 1 && round == 7) testing::come_to_grief(mishap);
         group.all_reduce(values, ReduceOp::sum, algorithm);
       }
     });
@@ -245,23 +246,15 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Death, ::testing::ValuesIn(testing::mortal_kinds
                          [](const auto& info) { return testing::name_of(info.param); });
 
 TEST_P(Death, BySigkillIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(
-      GetParam(), [] { ::kill(::getpid(), SIGKILL); }, "was ended by signal 9 (Killed)");
+  expect_death_is_noticed(GetParam(), Mishap::kill, "was ended by signal 9 (Killed)");
 }
 
 TEST_P(Death, BySigsegvIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(
-      GetParam(),
-      [] {
-        ::signal(SIGSEGV, SIG_DFL);
-        ::kill(::getpid(), SIGSEGV);
-      },
-      "was ended by signal 11 (Segmentation fault)");
+  expect_death_is_noticed(GetParam(), Mishap::segv, "was ended by signal 11 (Segmentation fault)");
 }
 
 TEST_P(Death, ByExitInTheMiddleIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(
-      GetParam(), [] { ::_exit(0); }, "exited with code 0");
+  expect_death_is_noticed(GetParam(), Mishap::exit, "exited with code 0");
 }
 
 TEST_P(Death, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
@@ -270,20 +263,11 @@ TEST_P(Death, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
                                         [&](Group group) {
                                           std::vector<float> values(50'000);
                                           group.barrier();
-                                          const pid_t late = ::getpid();
-                                          if (group.rank() == 2) {
-                                            // Someone has to wake it up again, or the test would
-                                            // not end.
-                                            if (const pid_t child = ::fork(); child == 0) {
-                                              std::this_thread::sleep_for(milliseconds(2500));
-                                              ::kill(late, SIGCONT);
-                                              ::_exit(0);
-                                            }
-                                            ::raise(SIGSTOP);
-                                          }
+                                          if (group.rank() == 2)
+                                            testing::come_to_grief(Mishap::stop);
                                           group.all_reduce(values, ReduceOp::sum, algorithm);
                                         },
-                                        {.timeout = milliseconds(600)});
+                                        {.timeout = testing::kDeadlineOfStopped});
     for (int waiting : {0, 1})
       EXPECT_THAT(errors[static_cast<std::size_t>(waiting)],
                   AllOf(HasSubstr("all_reduce #2"), HasSubstr("rank 2 (pid")))

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "comm/mpi/mpi_runtime.h"
 #include "launch/mpirun.h"
+#include "support/mishap.h"
 #include "support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using testing::Mishap;
 
 /// What became of a job: each rank's error, "(died)" if it left none.
 struct Ending {
@@ -44,12 +46,13 @@ class MpiDeath : public ::testing::Test {
 #endif
   }
 
-  static Ending run(int size, int victim, const std::string& how, const std::string& which) {
+  static Ending run(int size, int victim, Mishap mishap, const std::vector<std::string>& rest) {
     const testing::TemporaryFolder folder;
     Ending ending;
-    ending.job = launch::run_under_mpirun(
-        {.workers = size},
-        {LOCKSTEP_MPI_MORTAL, folder.path().string(), std::to_string(victim), how, which});
+    std::vector<std::string> command{LOCKSTEP_MPI_MORTAL, folder.path().string(),
+                                     std::to_string(victim), name_of(mishap)};
+    command.insert(command.end(), rest.begin(), rest.end());
+    ending.job = launch::run_under_mpirun({.workers = size}, command);
     for (int rank = 0; rank < size; ++rank) {
       const auto file = folder.path() / std::to_string(rank);
       ending.errors.push_back(std::filesystem::exists(file) ? read_file(file) : "(died)");
@@ -59,9 +62,9 @@ class MpiDeath : public ::testing::Test {
 
   /// Rank 1 of 3 dies at its eighth all-reduce. It may have done its part of MPI's own all-reduce
   /// before others have got what they need of it, so they may still be in the seventh.
-  static void expect_death_is_noticed(const std::string& how, int signal) {
+  static void expect_death_is_noticed(Mishap mishap, int signal) {
     for (const char* algorithm : {"auto", "ring"}) {
-      const Ending ending = run(3, 1, how, algorithm);
+      const Ending ending = run(3, 1, mishap, {algorithm});
       EXPECT_EQ(ending.errors[1], "(died)");
       for (std::size_t survivor : {0u, 2u})
         EXPECT_THAT(ending.errors[survivor], AllOf(ContainsRegex("all_reduce #[78]"),
@@ -75,18 +78,20 @@ class MpiDeath : public ::testing::Test {
     }
   }
 
-  /// Kills one rank at a random moment while all do random operations.
-  static void kill_often(std::uint64_t seed, int rounds) {
+  /// One rank comes to grief at a random moment while all do random operations.
+  static void disturb(Mishap mishap, std::uint64_t seed, int rounds) {
     Random random(seed);
     for (int round = 0; round < rounds; ++round) {
       const int size = 2 + static_cast<int>(random.below(4));
       const int victim = static_cast<int>(random.below(static_cast<std::uint64_t>(size)));
-      const Ending ending = run(size, victim, std::to_string(random.below(20'000)),
-                                std::to_string(random.next() >> 1));
+      const Ending ending =
+          run(size, victim, mishap,
+              {std::to_string(random.below(20'000)), std::to_string(random.next() >> 1)});
       for (int rank = 0; rank < size; ++rank) {
         if (rank == victim) continue;
         EXPECT_THAT(ending.errors[static_cast<std::size_t>(rank)],
-                    AllOf(HasSubstr(fmt::format("rank {} (pid", victim)), HasSubstr("died")))
+                    AllOf(HasSubstr(fmt::format("rank {} (pid", victim)),
+                          HasSubstr(mishap == Mishap::stop ? "" : "died")))
             << "round " << round << ", rank " << rank << " of " << size << ", victim " << victim;
       }
     }
@@ -94,25 +99,25 @@ class MpiDeath : public ::testing::Test {
 };
 
 TEST_F(MpiDeath, BySigkillIsNoticedByAllSurvivors) {
-  expect_death_is_noticed("kill", SIGKILL);
+  expect_death_is_noticed(Mishap::kill, SIGKILL);
 }
 
 TEST_F(MpiDeath, BySigsegvIsNoticedByAllSurvivors) {
-  expect_death_is_noticed("segv", SIGSEGV);
+  expect_death_is_noticed(Mishap::segv, SIGSEGV);
 }
 
 TEST_F(MpiDeath, ByExitInTheMiddleIsNoticedByAllSurvivors) {
-  expect_death_is_noticed("exit", 0);
+  expect_death_is_noticed(Mishap::exit, 0);
 }
 
 TEST_F(MpiDeath, OfRankZeroIsNoticedToo) {
-  const Ending ending = run(3, 0, "kill", "auto");
+  const Ending ending = run(3, 0, Mishap::kill, {"auto"});
   for (std::size_t survivor : {1u, 2u})
     EXPECT_THAT(ending.errors[survivor], AllOf(HasSubstr("rank 0 (pid"), HasSubstr("died")));
 }
 
 TEST_F(MpiDeath, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
-  const Ending ending = run(3, 2, "stop", "auto");
+  const Ending ending = run(3, 2, Mishap::stop, {"auto"});
   for (std::size_t waiting : {0u, 1u})
     EXPECT_THAT(ending.errors[waiting],
                 AllOf(HasSubstr("all_reduce #8"), HasSubstr("rank 2 (pid")));
@@ -121,11 +126,23 @@ TEST_F(MpiDeath, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
 }
 
 TEST_F(MpiDeath, AtRandomIsAlwaysPutDownToTheRightRank) {
-  kill_often(1, 3);
+  disturb(Mishap::kill, 1, 2);
 }
 
-TEST_F(MpiDeath, LongAtRandomIsAlwaysPutDownToTheRightRank) {
-  kill_often(2, 50);
+TEST_F(MpiDeath, LongBySigkillAtRandomIsAlwaysPutDownToTheRightRank) {
+  disturb(Mishap::kill, 2, 50);
+}
+
+TEST_F(MpiDeath, LongBySigsegvAtRandomIsAlwaysPutDownToTheRightRank) {
+  disturb(Mishap::segv, 3, 50);
+}
+
+TEST_F(MpiDeath, LongByExitAtRandomIsAlwaysPutDownToTheRightRank) {
+  disturb(Mishap::exit, 4, 50);
+}
+
+TEST_F(MpiDeath, LongOfARankStoppedAtRandomIsNoneButItIsNamed) {
+  disturb(Mishap::stop, 5, 50);
 }
 
 }  // namespace
