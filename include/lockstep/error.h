@@ -42,13 +42,17 @@ class MismatchError : public Error {
 /// A peer died or left the group while this rank needed it.
 class PeerLostError : public Error {
  public:
-  PeerLostError(int rank, const std::string& message) : Error(message), rank_(rank) {}
+  PeerLostError(int rank, const std::string& message, bool died = false)
+      : Error(message), rank_(rank), died_(died) {}
 
   /// The rank that was lost, numbered within the group.
   int rank() const { return rank_; }
+  /// Whether it is known to have died, rather than to have left the group.
+  bool died() const { return died_; }
 
  private:
   int rank_;
+  bool died_;
 };
 
 /// A peer is alive, as far as can be told, but did not do its part before the deadline.

@@ -15,16 +15,16 @@ std::string text_of(const AwaitedMessage& message) {
 
 }  // namespace
 
-int culprit_of(const std::exception_ptr& error) {
+Blame blame_in(const std::exception_ptr& error) {
   try {
     if (error) std::rethrow_exception(error);
   } catch (const PeerLostError& lost) {
-    return lost.rank();
+    return {lost.rank(), lost.died()};
   } catch (const TimeoutError& late) {
-    return late.rank();
+    return {late.rank(), false};
   } catch (...) {
   }
-  return -1;
+  return {};
 }
 
 PeerLostError lost_in_call(const Complainer& me, std::string_view call, const Loss& loss) {
@@ -32,7 +32,7 @@ PeerLostError lost_in_call(const Complainer& me, std::string_view call, const Lo
       fmt::format("[{}] rank {} lost a peer in {}: {}", me.transport, me.label, call, loss.what);
   if (!loss.last_call.empty())
     text += fmt::format("; the last call of rank {} was {}", loss.rank, loss.last_call);
-  return PeerLostError(loss.rank, text);
+  return PeerLostError(loss.rank, text, loss.died);
 }
 
 TimeoutError late_in_call(const Complainer& me, std::string_view call,
@@ -50,9 +50,10 @@ TimeoutError late_in_call(const Complainer& me, std::string_view call,
 PeerLostError lost_with_message(const Complainer& me, const AwaitedMessage& message,
                                 const Loss& loss) {
   if (!message.call.empty()) return lost_in_call(me, message.call, loss);
-  return PeerLostError(
-      loss.rank, fmt::format("[{}] rank {} waits for {} rank {}, but {}", me.transport, me.label,
-                             text_of(message), message.peer, loss.what));
+  return PeerLostError(loss.rank,
+                       fmt::format("[{}] rank {} waits for {} rank {}, but {}", me.transport,
+                                   me.label, text_of(message), message.peer, loss.what),
+                       loss.died);
 }
 
 TimeoutError late_message(const Complainer& me, const AwaitedMessage& message, const Late& peer,

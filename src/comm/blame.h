@@ -36,9 +36,14 @@ class WaitsTooError : public TimeoutError {
   explicit WaitsTooError(const TimeoutError& late) : TimeoutError(late) {}
 };
 
-/// The rank that an error blames, which a rank that gives up because of it tells its peers; -1 if
-/// it blames none.
-int culprit_of(const std::exception_ptr& error);
+/// Why a rank gives up, which it tells its peers.
+struct Blame {
+  int rank = -1;  ///< the one to blame, by the number that messages call it; -1 if there is none
+  bool died = false;  ///< it is known to have died
+};
+
+/// Whom an error blames.
+Blame blame_in(const std::exception_ptr& error);
 
 /// The rank that complains, on its transport.
 struct Complainer {

@@ -64,7 +64,7 @@ std::unique_ptr<Transport> split(Transport& transport, int color, int key, std::
   try {
     made = transport.split(part, join);
   } catch (const PeerLostError& lost) {
-    throw PeerLostError(in_whole(whole, ranks, lost.rank()), lost.what());
+    throw PeerLostError(in_whole(whole, ranks, lost.rank()), lost.what(), lost.died());
   } catch (const TimeoutError& late) {
     throw TimeoutError(late.what(), in_whole(whole, ranks, late.rank()));
   }

@@ -18,8 +18,8 @@ std::vector<std::string> seeds() {
                    .root = 3,
                    .count = 1u << 20,
                    .sequence = 17};
-  return {encode(Call{call}), encode(Announcement{5, 1, 4096}), encode(Goodbye{2}), encode(Ask{}),
-          encode(Answer{})};
+  return {encode(Call{call}), encode(Announcement{5, 1, 4096}), encode(Goodbye{2, true}),
+          encode(Ask{}), encode(Answer{})};
 }
 
 namespace {

@@ -70,7 +70,7 @@ void ControlLink::take_frames(std::vector<ControlMessage>& messages) {
     while (auto frame = take_frame(received_)) {
       ControlMessage message = decode_control_message(*frame);
       if (const auto* goodbye = std::get_if<Goodbye>(&message)) {
-        culprit_ = goodbye->culprit;
+        blame_ = {goodbye->culprit, goodbye->culprit_died};
         presence_ = Presence::left;
         return;
       }
@@ -86,9 +86,9 @@ void ControlLink::end() {
   outgoing_.clear();
 }
 
-void ControlLink::leave(int culprit) {
+void ControlLink::leave(const Blame& blame) {
   if (said_goodbye_ || !socket_) return;
-  send(Goodbye{culprit});
+  send(Goodbye{blame.rank, blame.died});
   said_goodbye_ = true;
   flush();  // ends this side, unless something is still to be sent
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/unique_fd.h"
+#include "comm/blame.h"
 #include "comm/mesh/control_message.h"
 #include "comm/mesh/peer_sockets.h"
 
@@ -27,8 +28,8 @@ class ControlLink {
 
   int fd() const { return socket_.get(); }
   Presence presence() const { return presence_; }
-  /// The rank that the peer blamed in its goodbye; -1 if none.
-  int culprit() const { return culprit_; }
+  /// Whom the peer blamed in its goodbye.
+  Blame blame() const { return blame_; }
 
   /// Sends it, or keeps it until flush() can. Does nothing once the peer is gone.
   void send(const ControlMessage& message);
@@ -40,7 +41,7 @@ class ControlLink {
 
   /// Says goodbye and, once all is sent, ends this side of the connection; the peer's watcher
   /// notices at once.
-  void leave(int culprit);
+  void leave(const Blame& blame);
 
   /// The peer's process has ended, although its connection has not: a child of it holds that open.
   void peer_ended() { end(); }
@@ -53,7 +54,7 @@ class ControlLink {
   std::string received_;
   std::string outgoing_;
   Presence presence_ = Presence::present;
-  int culprit_ = -1;
+  Blame blame_;
   bool said_goodbye_ = false;
   bool ended_ = false;  ///< this side
 };

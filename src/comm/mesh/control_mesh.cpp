@@ -44,7 +44,7 @@ ControlMesh::ControlMesh(RunContext run, Membership membership, std::string tran
 }
 
 ControlMesh::~ControlMesh() {
-  leave(-1);
+  leave({});
   send_the_rest();
   {
     Lock lock(mutex_);
@@ -123,7 +123,7 @@ std::vector<int> ControlMesh::given_up_now() {
   std::vector<int> ranks;
   for (int rank : others()) {
     const Member& member = members_[static_cast<std::size_t>(rank)];
-    if (member.link.culprit() >= 0 && member.calls.size() == 1) ranks.push_back(rank);
+    if (member.link.blame().rank >= 0 && member.calls.size() == 1) ranks.push_back(rank);
   }
   return ranks;
 }

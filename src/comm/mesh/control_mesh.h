@@ -54,9 +54,9 @@ class ControlMesh {
   /// by whoever waits for something else.
   void progress();
 
-  /// Tells the peers that this rank leaves, because of the rank called `culprit` (-1: of its own
-  /// accord). Once is enough.
-  void leave(int culprit);
+  /// Tells the peers that this rank leaves, and because of whom (nobody: of its own accord). Once
+  /// is enough.
+  void leave(const Blame& blame);
 
   /// Asks the launcher whether some of these ranks have ended, and takes those for dead. For ranks
   /// that keep this one waiting: a child of a dead rank may hold its connections open.
@@ -95,8 +95,9 @@ class ControlMesh {
 
   std::vector<int> others() const;
   std::optional<int> rank_called(int label) const;
-  /// Whoever made `rank` give up, and whoever made that one, and so on; itself if nobody did.
-  int blamed_for(int rank) REQUIRES_LOCK(mutex_);
+  /// Whoever made `rank` give up, and whoever made that one, and so on; itself if nobody did. Here
+  /// ranks are the group's.
+  Blame blamed_for(int rank) REQUIRES_LOCK(mutex_);
   void send_the_rest();
 
   void read_all() REQUIRES_LOCK(mutex_);

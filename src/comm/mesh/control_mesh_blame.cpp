@@ -20,9 +20,9 @@ constexpr std::chrono::milliseconds kAnswerTime{400};
 
 }  // namespace
 
-void ControlMesh::leave(int culprit) {
+void ControlMesh::leave(const Blame& blame) {
   Lock lock(mutex_);
-  for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(culprit);
+  for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(blame);
 }
 
 /// Bounded: a peer that is stopped would keep us for ever.
@@ -50,15 +50,16 @@ void ControlMesh::look_for_deaths(const std::vector<int>& ranks) {
   }
 }
 
-int ControlMesh::blamed_for(int rank) {
+Blame ControlMesh::blamed_for(int rank) {
+  Blame blamed{rank, false};
   // Blame is passed on at most once a rank; the bound only guards against a circle.
-  for (int step = 0; step < membership_.size() && rank != membership_.rank; ++step) {
-    const int label = members_[static_cast<std::size_t>(rank)].link.culprit();
-    const auto next = label < 0 ? std::nullopt : rank_called(label);
+  for (int step = 0; step < membership_.size() && blamed.rank != membership_.rank; ++step) {
+    const Blame given = members_[static_cast<std::size_t>(blamed.rank)].link.blame();
+    const auto next = given.rank < 0 ? std::nullopt : rank_called(given.rank);
     if (!next) break;
-    rank = *next;
+    blamed = {*next, given.died};
   }
-  return rank;
+  return blamed;
 }
 
 std::optional<int> ControlMesh::rank_called(int label) const {
@@ -69,23 +70,24 @@ std::optional<int> ControlMesh::rank_called(int label) const {
 
 std::optional<Loss> ControlMesh::loss_of(int rank) {
   using Presence = ControlLink::Presence;
-  int culprit = rank;
-  Presence presence = Presence::present;
-  Loss loss;
+  Blame blamed;
   {
     Lock lock(mutex_);
     if (members_[static_cast<std::size_t>(rank)].link.presence() == Presence::present)
       return std::nullopt;
-    culprit = blamed_for(rank);
-    presence = members_[static_cast<std::size_t>(culprit)].link.presence();
+    blamed = blamed_for(rank);
   }
-  // Who blames it may know more than its connection tells.
-  if (presence == Presence::present && culprit != membership_.rank) look_for_deaths({culprit});
+  const int culprit = blamed.rank;
+  if (culprit != membership_.rank && !gone(culprit)) look_for_deaths({culprit});
+  Presence presence = Presence::present;
+  Loss loss;
   {
     Lock lock(mutex_);
     presence = members_[static_cast<std::size_t>(culprit)].link.presence();
     loss.last_call = members_[static_cast<std::size_t>(culprit)].last_call.text();
   }
+  // Who blames it may have seen its connection end before we do.
+  if (presence == Presence::present && blamed.died) presence = Presence::died;
   loss.rank = membership_.labels[static_cast<std::size_t>(culprit)];
   loss.died = presence == Presence::died;
   loss.what = names_[static_cast<std::size_t>(culprit)];
@@ -112,7 +114,7 @@ bool ControlMesh::gone(int rank) {
 bool ControlMesh::failed(int rank) {
   Lock lock(mutex_);
   const ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
-  return link.presence() == ControlLink::Presence::died || link.culprit() >= 0;
+  return link.presence() == ControlLink::Presence::died || link.blame().rank >= 0;
 }
 
 Late ControlMesh::late(int rank) {
@@ -167,7 +169,7 @@ int ControlMesh::culprit_behind(int peer) {
   if (peer_is_silent) return peer;
   if (!silent.empty()) return silent.front();
   Lock lock(mutex_);
-  return blamed_for(peer);
+  return blamed_for(peer).rank;
 }
 
 }  // namespace lockstep::comm

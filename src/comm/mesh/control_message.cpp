@@ -82,7 +82,7 @@ std::string write(const Announcement& message) {
 }
 
 std::string write(const Goodbye& message) {
-  return Writer(Kind::goodbye).put(message.culprit).bytes();
+  return Writer(Kind::goodbye).put(message.culprit).put(std::uint8_t{message.culprit_died}).bytes();
 }
 
 std::string write(const Ask&) {
@@ -115,6 +115,13 @@ Announcement read_announcement(Reader& reader) {
   return message;
 }
 
+Goodbye read_goodbye(Reader& reader) {
+  const auto culprit = reader.take<std::int32_t>();
+  const auto died = reader.take<std::uint8_t>();
+  if (died > 1) throw Error("a control message that makes no sense");
+  return {culprit, died == 1};
+}
+
 ControlMessage read(Kind kind, Reader& reader) {
   switch (kind) {
     case Kind::call:
@@ -122,7 +129,7 @@ ControlMessage read(Kind kind, Reader& reader) {
     case Kind::announcement:
       return read_announcement(reader);
     case Kind::goodbye:
-      return Goodbye{reader.take<std::int32_t>()};
+      return read_goodbye(reader);
     case Kind::ask:
       return Ask{};
     case Kind::answer:

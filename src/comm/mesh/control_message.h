@@ -28,6 +28,7 @@ struct Announcement {
 /// accord.
 struct Goodbye {
   std::int32_t culprit = -1;
+  bool culprit_died = false;
 };
 
 /// The sender's patience is at its end: a rank that waits, too, answers.

@@ -43,7 +43,7 @@ MeshTransport::MeshTransport(RunContext run, Membership membership, WireKind kin
     mailroom_ = std::make_unique<Mailroom>(*wire_, membership_.size());
     agree({.operation = Operation::barrier}, deadline);
   } catch (...) {
-    control_->leave(culprit_of(std::current_exception()));
+    control_->leave(blame_in(std::current_exception()));
     throw;
   }
 }
@@ -262,12 +262,12 @@ AwaitedMessage MeshTransport::awaited_of(const MeshRequest& request) const {
 // ───────────────────────────────────────────────────────────────────────────────────────
 
 void MeshTransport::abandon(std::exception_ptr why) {
-  const int culprit = culprit_of(why);
+  const Blame blame = blame_in(why);
   {
     Lock lock(mutex_);
     if (!error_) error_ = std::move(why);
   }
-  control_->leave(culprit);
+  control_->leave(blame);
   wire_->close();
   mailroom_->drop_all();
 }

@@ -72,7 +72,7 @@ void SharedTransport::agree(const Fingerprint& call, const Deadline& deadline) {
 }
 
 void SharedTransport::abandon(std::exception_ptr why) {
-  blame(board_, rank_, culprit_of(why));
+  blame(board_, rank_, blame_in(why).rank);
   leave();
   messenger_.stop(std::move(why));
 }
