@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "sync/all_reduce.h"
+#include "sync/coordinator.h"
 #include "sync/ddp.h"
 #include "sync/gather_scatter.h"
 #include "sync/p2p.h"
@@ -14,7 +15,8 @@
 namespace lockstep::sync {
 
 const std::vector<std::string>& method_names() {
-  static const std::vector<std::string> names{"gather-scatter", "p2p", "all-reduce", "ring", "ddp"};
+  static const std::vector<std::string> names{"gather-scatter", "p2p",  "coordinator",
+                                              "all-reduce",     "ring", "ddp"};
   return names;
 }
 
@@ -36,7 +38,8 @@ Method parse_method(std::string_view sync, std::string_view algorithm) {
     throw UsageError(
         fmt::format("there is no sync method '{}': take {}, or tree or halving-doubling", sync,
                     fmt::join(names, ", ")));
-  if (asked != Algorithm::automatic && (sync == "gather-scatter" || sync == "p2p"))
+  if (asked != Algorithm::automatic &&
+      (sync == "gather-scatter" || sync == "p2p" || sync == "coordinator"))
     throw UsageError(
         fmt::format("--sync {} has no --algorithm: it goes through rank 0 by definition", sync));
   return {std::string(sync), std::string(sync), asked};
@@ -47,6 +50,8 @@ std::unique_ptr<SyncMethod> make_sync_method(const Method& method, Group group,
   if (method.sync == "gather-scatter")
     return std::make_unique<GatherScatter>(std::move(group), gradients);
   if (method.sync == "p2p") return std::make_unique<PointToPoint>(std::move(group), gradients);
+  if (method.sync == "coordinator")
+    return std::make_unique<Coordinator>(std::move(group), gradients);
   if (method.sync == "ddp")
     return std::make_unique<Ddp>(std::move(group), gradients, method.algorithm);
   return std::make_unique<AllReduce>(std::move(group), gradients, method.algorithm);

@@ -4,7 +4,7 @@ import unittest
 
 from program import ProgramTest
 
-METHODS = {"gather-scatter", "p2p", "all-reduce", "ring", "ddp"}
+METHODS = {"gather-scatter", "p2p", "coordinator", "all-reduce", "ring", "ddp"}
 
 
 class Compare(ProgramTest):

@@ -36,10 +36,10 @@ class BadUsage(ProgramTest):
     def test_an_unknown_name_is_answered_with_the_known(self):
         self.expect_refused("train --model lenet6", "lenet5")
         self.expect_refused("train --data mnits", "mnist")
-        self.expect_refused("train --sync snail", "gather-scatter, p2p, all-reduce")
+        self.expect_refused("train --sync snail", "gather-scatter, p2p, coordinator, all-reduce")
         self.expect_refused("train --transport pigeon", "shm")
         self.expect_refused("train --dtype float16", "float32 and float64")
-        self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, all-reduce")
+        self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, coordinator, all-reduce")
 
     def test_numbers_that_make_no_sense_are_named(self):
         self.expect_refused("train --workers 0", "--workers is 0")

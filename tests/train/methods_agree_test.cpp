@@ -65,7 +65,7 @@ TEST_P(MethodsAgree, TheWeightsAreThoseOfOneWorker) {
 
 TEST(SameBits, MethodsThatAddInTheSameOrderEndWithTheSameBits) {
   for (int workers : {3, 4})
-    for (const char* sync : {"p2p", "all-reduce", "ddp"})
+    for (const char* sync : {"p2p", "coordinator", "all-reduce", "ddp"})
       EXPECT_EQ(hash(workers, sync), hash(workers, "gather-scatter")) << sync << " × " << workers;
 }
 
