@@ -29,14 +29,20 @@ void check_fits(const Normalisation& normalisation, int channels) {
 }  // namespace
 
 Loader::Loader(std::shared_ptr<const Images> images, const Normalisation& normalisation,
-               int padding)
-    : images_(std::move(images)), padding_(padding), shape_(images_->shape) {
+               int padding, const std::optional<Augmentation>& augmentation)
+    : images_(std::move(images)),
+      padding_(padding),
+      augmentation_(augmentation),
+      shape_(images_->shape) {
   LOCKSTEP_CHECK(images_->pixels.size() == images_->size() * shape_.pixels(),
                  "{} images of {} pixels come with {} pixels", images_->size(), shape_.pixels(),
                  images_->pixels.size());
   check_fits(normalisation, shape_.channels);
   if (padding < 0)
     throw UsageError(fmt::format("cannot pad images by {} pixels: it must be 0 or more", padding));
+  if (augmentation && augmentation->shift < 0)
+    throw UsageError(fmt::format("cannot shift images by up to {} pixels: it must be 0 or more",
+                                 augmentation->shift));
   shape_.height += 2 * padding;
   shape_.width += 2 * padding;
   tables_.resize(normalisation.mean.size());
@@ -46,33 +52,51 @@ Loader::Loader(std::shared_ptr<const Images> images, const Normalisation& normal
                                normalisation.deviation[channel];
 }
 
-void Loader::load(std::span<const std::uint32_t> indices, Batch& out) const {
+void Loader::load(std::span<const std::uint32_t> indices, Batch& out, std::uint64_t epoch) const {
   out.pixels.resize(indices.size() * shape_.pixels());
   out.labels.resize(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const std::size_t image = indices[i];
+    const std::uint32_t image = indices[i];
     LOCKSTEP_CHECK(image < images_->size(), "image {} of a set of {}", image, images_->size());
-    load_image(images_->pixels.data() + image * images_->shape.pixels(),
+    const View view = augmentation_ ? draw_view(*augmentation_, epoch, image) : View{};
+    load_image(images_->pixels.data() + image * images_->shape.pixels(), view,
                out.pixels.data() + i * shape_.pixels());
     out.labels[i] = images_->labels[image];
   }
 }
 
-void Loader::load_image(const std::uint8_t* from, float* to) const {
+void Loader::load_image(const std::uint8_t* from, const View& view, float* to) const {
   // The batch may have been written to since, so the border is cleared every time: the whole image
   // at once is cheaper than piece by piece.
-  std::fill_n(to, shape_.pixels(), 0.0f);
+  if (padding_ > 0) std::fill_n(to, shape_.pixels(), 0.0f);
   const ImageShape& source = images_->shape;
   for (const Table& table : tables_) {
     to += padding_ * std::ptrdiff_t{shape_.width};
     for (int y = 0; y < source.height; ++y) {
-      std::transform(from, from + source.width, to + padding_,
-                     [&](std::uint8_t byte) { return table[byte]; });
-      from += source.width;
+      const int row = y + view.down;
+      if (row < 0 || row >= source.height)
+        std::fill_n(to + padding_, source.width, table[0]);
+      else
+        load_row(from + row * std::ptrdiff_t{source.width}, table, view, to + padding_);
       to += shape_.width;
     }
+    from += std::ptrdiff_t{source.height} * source.width;
     to += padding_ * std::ptrdiff_t{shape_.width};
   }
+}
+
+void Loader::load_row(const std::uint8_t* from, const Table& table, const View& view,
+                      float* to) const {
+  const int width = images_->shape.width;
+  // Columns of what is shown that are in the image: begin … end − 1; black around them.
+  const int begin = std::clamp(-view.right, 0, width);
+  const int end = std::clamp(width - view.right, 0, width);
+  std::fill(to, to + begin, table[0]);
+  std::fill(to + end, to + width, table[0]);
+  if (view.mirrored)
+    for (int x = begin; x < end; ++x) to[x] = table[from[width - 1 - (x + view.right)]];
+  else
+    for (int x = begin; x < end; ++x) to[x] = table[from[x + view.right]];
 }
 
 }  // namespace lockstep::data

@@ -1,12 +1,14 @@
 // From the bytes of some images to the floats that a network takes.
 #pragma once
 
+#include "data/augmentation.h"
 #include "data/images.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,11 +38,12 @@ class Loader {
   /// put around the normalised image, so that a border stands for the mean. Throws UsageError if
   /// the normalisation does not fit the images' channels, a deviation is not positive, or padding
   /// is negative.
-  Loader(std::shared_ptr<const Images> images, const Normalisation& normalisation, int padding);
+  Loader(std::shared_ptr<const Images> images, const Normalisation& normalisation, int padding,
+         const std::optional<Augmentation>& augmentation = {});
 
-  /// Replaces what `out` holds by the images of these indices, in their order. REQUIRES: each is
-  /// less than the number of images.
-  void load(std::span<const std::uint32_t> indices, Batch& out) const;
+  /// Replaces what `out` holds by the images of these indices, in their order, as augmentation
+  /// shows them in this epoch. REQUIRES: each is less than the number of images.
+  void load(std::span<const std::uint32_t> indices, Batch& out, std::uint64_t epoch = 0) const;
 
   /// The shape of a loaded image, padding included.
   ImageShape shape() const { return shape_; }
@@ -48,11 +51,13 @@ class Loader {
  private:
   using Table = std::array<float, 256>;  // the float for each byte
 
-  void load_image(const std::uint8_t* from, float* to) const;
+  void load_image(const std::uint8_t* from, const View& view, float* to) const;
+  void load_row(const std::uint8_t* from, const Table& table, const View& view, float* to) const;
 
   std::shared_ptr<const Images> images_;
   std::vector<Table> tables_;  // one a channel
   int padding_;
+  std::optional<Augmentation> augmentation_;
   ImageShape shape_;
 };
 
