@@ -18,6 +18,7 @@ void add_train_command(CLI::App& app, int& code);
 void add_compare_command(CLI::App& app, int& code);
 void add_bench_command(CLI::App& app, int& code);
 void add_launch_command(CLI::App& app, int& code);
+void add_data_command(CLI::App& app, int& code);
 void add_doctor_command(CLI::App& app, int& code);
 
 /// Adds all that this build has: without torch, those that train are left out.

@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/deadline.h"
+#include "cli/bar.h"
 
 #include <fmt/format.h>
 
@@ -80,13 +81,9 @@ class Bar : public train::Progress {
     const bool last = done == iterations;
     if (!last && now - drawn_ < 0.1) return;
     drawn_ = now;
-    constexpr std::size_t kWidth = 30;
-    const std::size_t filled = kWidth * done / iterations;
     const double rate = static_cast<double>(done) / (now - start_);
-    std::string bar;
-    for (std::size_t i = 0; i < kWidth; ++i) bar += i < filled ? "━" : "─";
-    fmt::print(out_, "\r\033[K{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left", bar, done,
-               iterations, loss, rate * static_cast<double>(batch_),
+    fmt::print(out_, "\r\033[K{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left",
+               bar_of(done, iterations), done, iterations, loss, rate * static_cast<double>(batch_),
                static_cast<double>(iterations - done) / rate);
     if (last) fmt::print(out_, "\r\033[K");
     std::fflush(out_);

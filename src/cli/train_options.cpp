@@ -1,23 +1,12 @@
 #include "cli/train_options.h"
 
 #include "base/files.h"
+#include "cli/shipped_data.h"
 #include "cli/transport_list.h"
 
 #include <fmt/format.h>
 
 namespace lockstep::cli {
-
-namespace {
-
-/// The data that ship with Lockstep: beside the installed program, or in its source tree.
-std::filesystem::path shipped_data() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto installed = program.parent_path().parent_path() / "share" / "lockstep" / "data";
-  return std::filesystem::is_directory(installed, error) ? installed : LOCKSTEP_SOURCE_DATA;
-}
-
-}  // namespace
 
 void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView& view) {
   config.data_dir = shipped_data();
@@ -25,7 +14,7 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
     command.add_option(name, value, help)->capture_default_str();
   };
   option("--model", config.model, "network: lenet5");
-  option("--data", config.data, "data set: mnist");
+  option("--data", config.data, "data set: mnist, cifar10 or synthetic");
   option("--data-dir", config.data_dir, "folder of the data; the default ships with Lockstep");
   option("--limit", config.limit, "use the first N training images; 0 for all");
   option("--workers", config.workers, "number of workers");

@@ -5,16 +5,14 @@
 //   the elements    row by row, and nothing after them
 #pragma once
 
+#include "data/images.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <vector>
 
 namespace lockstep::data {
-
-/// The limit that is none.
-inline constexpr std::size_t kAllItems = std::numeric_limits<std::size_t>::max();
 
 struct IdxArray {
   /// The dimensions as the file states them: shape[0] is how many items it holds, read or not.

@@ -3,9 +3,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace lockstep::data {
+
+/// The limit that is none.
+inline constexpr std::size_t kAllItems = std::numeric_limits<std::size_t>::max();
+
+/// The two parts in which a set is published.
+enum class Split {
+  train,  ///< what a network learns from
+  test,   ///< what it is judged by
+};
 
 struct ImageShape {
   int channels = 0;

@@ -2,6 +2,8 @@
 
 #include <lockstep/error.h>
 
+#include "data/idx_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

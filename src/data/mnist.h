@@ -3,20 +3,16 @@
 //
 //   train-images-idx3-ubyte   train-labels-idx1-ubyte
 //   t10k-images-idx3-ubyte    t10k-labels-idx1-ubyte
+//
+// The whole set has 60,000 training images (train-*) and 10,000 test images (t10k-*).
 #pragma once
 
-#include "data/idx_file.h"
 #include "data/images.h"
 #include "data/loader.h"
 
 #include <filesystem>
 
 namespace lockstep::data {
-
-enum class Split {
-  train,  ///< train-*: 60,000 images in the whole set
-  test,   ///< t10k-*: 10,000
-};
 
 /// Mean and standard deviation over all pixels of MNIST's 60,000 training images, scaled to 0 … 1.
 Normalisation mnist_normalisation();

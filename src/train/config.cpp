@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "comm/transports.h"
+#include "data/image_set.h"
 #include "launch/cores.h"
 #include "models/model_names.h"
 
@@ -31,7 +32,7 @@ void require_amount(double value, std::string_view option) {
 
 void TrainConfig::validate() const {
   require_one_of(model, models::model_names(), "--model");
-  require_one_of(data, {"mnist"}, "--data");
+  data::check_image_set_name(data, "--data");
   std::vector<std::string> transports = comm::transport_names();
   transports.emplace_back("auto");
   require_one_of(transport, transports, "--transport");

@@ -1,21 +1,15 @@
 #include "train/dataset.h"
 
-#include "data/mnist.h"
+#include "data/image_set.h"
 
 namespace lockstep::train {
 
 Dataset open_dataset(const TrainConfig& config) {
-  using data::Images;
-  using data::Split;
-  // Both DIR/mnist/train-images… and DIR/train-images… are usual.
-  std::filesystem::path folder = config.data_dir / config.data;
-  if (!std::filesystem::is_directory(folder)) folder = config.data_dir;
-  const std::size_t limit = config.limit > 0 ? config.limit : data::kAllItems;
-  auto train = std::make_shared<const Images>(data::read_mnist(folder, Split::train, limit));
-  auto test = std::make_shared<const Images>(data::read_mnist(folder, Split::test));
-  const data::Normalisation normalisation = data::mnist_normalisation();
-  return {data::Loader(train, normalisation, data::kMnistPadding),
-          data::Loader(test, normalisation, data::kMnistPadding), train->size(), test->size()};
+  const data::ImageSet set =
+      data::open_image_set({.name = config.data, .folder = config.data_dir, .limit = config.limit});
+  return {data::Loader(set.train, set.normalisation, set.padding),
+          data::Loader(set.test, set.normalisation, set.padding), set.train->size(),
+          set.test->size()};
 }
 
 }  // namespace lockstep::train

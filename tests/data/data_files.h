@@ -1,4 +1,4 @@
-// What the tests of this folder write: idx files and gzip, right and wrong.
+// What the tests of this folder write: idx files, records and gzip, right and wrong.
 #pragma once
 
 #include "support/errors.h"
@@ -34,6 +34,13 @@ inline std::string counting_bytes(std::size_t count) {
   std::string bytes(count, '\0');
   for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>(i & 0xff);
   return bytes;
+}
+
+/// A record of a CIFAR-10 file: the label, then 3072 bytes that count up from it.
+inline std::string cifar10_record(int label) {
+  std::string record = counting_bytes(3073);
+  for (char& byte : record) byte = static_cast<char>(byte + label);
+  return record;
 }
 
 /// `content` as a gzip file.

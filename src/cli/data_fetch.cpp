@@ -1,0 +1,88 @@
+// lockstep data fetch: a whole data set from the web.
+#include <lockstep/error.h>
+
+#include "cli/command.h"
+#include "cli/data.h"
+#include "cli/fetch_printer.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+namespace lockstep::cli {
+
+namespace {
+
+struct FetchCommand {
+  std::string set;
+  std::filesystem::path to;
+  std::string from;
+  std::filesystem::path sums;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void interrupt(int) {
+  interrupted = 1;
+}
+
+std::filesystem::path default_folder() {
+  for (const auto& [variable, below] : {std::pair{"XDG_CACHE_HOME", ""}, {"HOME", ".cache"}}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0')
+      return std::filesystem::path(value) / below / "lockstep" / "data";
+  }
+  throw UsageError("there is no HOME to keep data below: name a folder with --to");
+}
+
+int run_fetch(const FetchCommand& command) {
+  data::FetchOptions options{.set = data::published_set(command.set),
+                             .to = command.to.empty() ? default_folder() : command.to,
+                             .from = command.from};
+  if (!command.sums.empty()) {
+    if (command.from.empty())
+      throw UsageError("--sums describes files of another source: name it with --from");
+    options.set = data::with_sums_of(options.set, command.sums);
+  }
+  // Once is a request; whoever repeats it means it, and finds the usual end.
+  struct sigaction action {};
+  action.sa_handler = interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+
+  const auto printer = make_fetch_printer(on_terminal(), [] { return interrupted == 0; });
+  const std::filesystem::path folder = data::fetch(options, *printer);
+  fmt::print("{} is in {}: train with --data {} --data-dir {}\n", command.set, folder.string(),
+             command.set, folder.string());
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_data_fetch_command(CLI::App& data, int& code) {
+  CLI::App* command = data.add_subcommand(
+      "fetch",
+      "download a whole data set, check its SHA-256 sums and unpack it; goes on where an "
+      "earlier fetch ended");
+  auto options = std::make_shared<FetchCommand>();
+  command->add_option("set", options->set, "mnist or cifar10")->required();
+  command->add_option("--to", options->to,
+                      "keep it below this folder; without it, below ~/.cache/lockstep/data");
+  command->add_option("--from", options->from,
+                      "address of a folder that has the archives; without it, the set's own home");
+  command->add_option("--sums", options->sums,
+                      "check against this file, as sha256sum prints it, in place of the published "
+                      "sums: for another set in the same format");
+  command->callback([options, &code] {
+    try {
+      code = run_fetch(*options);
+    } catch (...) {
+      if (on_terminal()) fmt::print("\n");  // leave the bar where it stopped
+      code = report_exception("lockstep data fetch");
+    }
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,111 @@
+#include "data/cifar10.h"
+
+#include <lockstep/error.h>
+
+#include "data/gzip_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <system_error>
+
+namespace lockstep::data {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr ImageShape kShape{.channels = 3, .height = 32, .width = 32};
+constexpr int kClasses = 10;
+constexpr int kTrainingFiles = 5;
+constexpr std::size_t kRecord = 1 + 3 * 32 * 32;
+
+// A path that cannot even be looked up counts as there: opening it will say why.
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) || error;
+}
+
+std::vector<fs::path> training_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  fs::path missing;
+  for (int number = 1; number <= kTrainingFiles; ++number) {
+    const fs::path file = folder / fmt::format("data_batch_{}.bin", number);
+    if (!is_there(file)) {
+      if (missing.empty()) missing = file;
+    } else if (!missing.empty()) {
+      throw FileError(fmt::format("{}: is missing, but {} is here: get the whole set again",
+                                  missing.string(), file.filename().string()));
+    } else {
+      files.push_back(file);
+    }
+  }
+  return files;
+}
+
+std::vector<fs::path> find_files(const fs::path& folder, Split split) {
+  std::vector<fs::path> files;
+  if (split == Split::train)
+    files = training_files(folder);
+  else if (is_there(folder / "test_batch.bin"))
+    files.push_back(folder / "test_batch.bin");
+  if (files.empty())
+    throw FileError(fmt::format(
+        "{}: {} is not here: name the folder that holds the binary version of CIFAR-10 "
+        "with --data-dir, or get it with 'lockstep data fetch cifar10'",
+        folder.string(), split == Split::train ? "data_batch_1.bin" : "test_batch.bin"));
+  return files;
+}
+
+[[noreturn]] void fail(const GzipFile& file, std::uint64_t offset, std::string_view expected,
+                       const std::string& found) {
+  throw FileError(
+      fmt::format("{}: at offset {} expected {}, found {}: check that this is a file of CIFAR-10's "
+                  "binary version, or get it again",
+                  file.path().string(), offset, expected, found));
+}
+
+/// Adds the next record to `images`; false at the end of the file.
+bool read_record(GzipFile& file, Images& images) {
+  const std::uint64_t offset = file.offset();
+  std::array<std::uint8_t, kRecord> record;
+  const std::size_t got = file.read(record);
+  if (got == 0 && offset > 0) return false;
+  // First the label: a file of something else is better told by it than by its length.
+  if (got > 0 && record[0] >= kClasses)
+    fail(file, offset, fmt::format("a label from 0 to {}", kClasses - 1),
+         fmt::format("{}", record[0]));
+  if (got < kRecord)
+    fail(file, offset, fmt::format("a record of {} bytes", kRecord),
+         fmt::format("the end of the file after {}", got));
+  images.labels.push_back(record[0]);
+  images.pixels.insert(images.pixels.end(), record.begin() + 1, record.end());
+  return true;
+}
+
+}  // namespace
+
+Normalisation cifar10_normalisation() {
+  return {.mean = {0.4914f, 0.4822f, 0.4465f}, .deviation = {0.2470f, 0.2435f, 0.2616f}};
+}
+
+std::vector<std::string> cifar10_class_names() {
+  return {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
+}
+
+Images read_cifar10(const fs::path& folder, Split split, std::size_t limit) {
+  if (limit == 0) throw UsageError("CIFAR-10 is limited to 0 images: ask for at least 1");
+  Images images{.shape = kShape, .classes = kClasses, .pixels = {}, .labels = {}};
+  for (const fs::path& path : find_files(folder, split)) {
+    if (images.size() >= limit) break;
+    GzipFile file(path);
+    while (images.size() < limit && read_record(file, images)) {
+    }
+  }
+  images.pixels.shrink_to_fit();  // growing doubled it, and the rest would stay unused for good
+  images.labels.shrink_to_fit();
+  return images;
+}
+
+}  // namespace lockstep::data

@@ -1,0 +1,106 @@
+#include "data/fetch.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "data/http_download.h"
+#include "data/part_file.h"
+#include "data/unpack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace lockstep::data {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// One archive's way from the web to its files.
+class ArchiveFetch {
+ public:
+  ArchiveFetch(const Archive& archive, const std::string& from, const fs::path& folder,
+               FetchObserver& observer)
+      : archive_(archive),
+        url_(from + (from.ends_with('/') ? "" : "/") + archive.name),
+        folder_(folder),
+        part_(folder / (archive.name + ".part")),
+        observer_(observer) {}
+
+  void run() {
+    if (std::all_of(archive_.files.begin(), archive_.files.end(),
+                    [&](const PublishedFile& file) { return is_published(file, folder_); }))
+      return observer_.kept(archive_);
+    // Only what was begun earlier deserves a second try: the source may have changed since.
+    const bool resumed = download_part();
+    if (!unpack_part(resumed)) {
+      observer_.starting_over(archive_);
+      download_part();
+      unpack_part(false);
+    }
+    observer_.unpacked(archive_);
+  }
+
+ private:
+  bool download_part() {
+    const auto progress = [this](std::uint64_t done, std::uint64_t total) {
+      observer_.received(archive_, done, total);
+      return observer_.go_on();
+    };
+    try {
+      return download(
+          {.url = url_, .part = part_, .most_bytes = archive_.most_bytes(), .progress = progress});
+    } catch (...) {
+      std::error_code error;
+      if (fs::file_size(part_, error) == 0 && !error) remove_part();
+      throw;
+    }
+  }
+
+  /// False if the archive is not sound but may be so when it is downloaded anew.
+  bool unpack_part(bool may_fail) {
+    try {
+      unpack(archive_, part_, folder_, [this] { return observer_.go_on(); });
+    } catch (const WriteError&) {
+      throw;  // the download is sound, and stays for the next time
+    } catch (const FileError& error) {
+      remove_part();
+      if (may_fail) return false;
+      throw FileError(fmt::format(
+          "{}: {}: this is not the published file; the download was removed: try again, or name "
+          "another source with --from",
+          url_, error.what()));
+    }
+    remove_part();
+    return true;
+  }
+
+  void remove_part() {
+    std::error_code ignored;
+    fs::remove(part_, ignored);
+  }
+
+  const Archive& archive_;
+  const std::string url_;
+  const fs::path folder_;
+  const fs::path part_;
+  FetchObserver& observer_;
+};
+
+}  // namespace
+
+fs::path fetch(const FetchOptions& options, FetchObserver& observer) {
+  const fs::path folder = options.to / options.set.folder;
+  const std::string& from = options.from.empty() ? options.set.home : options.from;
+  if (!from.starts_with("http://") && !from.starts_with("https://"))
+    throw UsageError(fmt::format(
+        "'{}' is no address to fetch from: it must begin with http:// or https://", from));
+  make_folder(folder);
+  for (const Archive& archive : options.set.archives)
+    ArchiveFetch(archive, from, folder, observer).run();
+  return folder;
+}
+
+}  // namespace lockstep::data
