@@ -1,8 +1,12 @@
-// A network and a training loop of your own, data-parallel. Start it on four workers of this
-// machine:
-//   lockstep launch --workers 4 -- ./train_own_network
+// A network and a training loop of your own, data-parallel. Start it on two workers of this
+// machine, in any of these ways:
+//   lockstep launch --workers 2 -- ./train_own_network
+//   mpirun -n 2 ./train_own_network
+// or by hand, with torchrun's variables, once with RANK=0 and once with RANK=1:
+//   RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 ./train_own_network
 #include <lockstep/lockstep.h>
 
+#include <cmath>
 #include <cstdio>
 
 struct Net : torch::nn::Module {
@@ -38,4 +42,8 @@ int main() {
     if (step % 100 == 0 && group.rank() == 0)
       std::printf("step %d: loss %.3f\n", step, loss.item<double>());
   }
+  // All workers have the same weights.
+  double squares = 0;
+  for (const auto& weight : net->parameters()) squares += weight.square().sum().item<double>();
+  if (group.rank() == 0) std::printf("weights: norm %.6f\n", std::sqrt(squares));
 }

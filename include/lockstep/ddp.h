@@ -2,6 +2,7 @@
 // averaged while backward runs.
 #pragma once
 
+#include <lockstep/bucket_hook.h>
 #include <lockstep/group.h>
 
 #include <torch/torch.h>
@@ -11,6 +12,7 @@
 
 namespace lockstep {
 
+/// All ranks give the same.
 struct DdpOptions {
   /// Gradients are reduced in buckets: the first small, so that communication starts early in
   /// backward, the others larger, which costs less overhead a byte but leaves less time to hide it
@@ -20,16 +22,33 @@ struct DdpOptions {
 
   /// `automatic` is the transport's best.
   Algorithm algorithm = Algorithm::automatic;
+
+  /// Whether a backward may leave parameters without a gradient. If not, it throws an Error that
+  /// names them and the ranks, the same on all; a layer that was forgotten does not go unnoticed.
+  /// If so, a rank without a gradient counts as one with zeros, and a parameter that no rank has a
+  /// gradient for keeps the one it had. Costs nothing where every parameter has one.
+  bool allow_unused = false;
+
+  /// After every synchronised backward rank 0's buffers (the running statistics of batch norm, say)
+  /// are copied to all ranks: one more message where there are any. Without it they stay each
+  /// rank's own until sync_buffers().
+  bool broadcast_buffers = true;
+
+  /// Your own way to reduce a bucket, instead of `algorithm`.
+  BucketHook hook = {};
 };
 
 /// While it lives, every backward through the module's parameters returns with gradients that are
 /// the average over all ranks of the group, the same to the bit on each. Use the module, your
-/// optimizer and your loop as before.
+/// optimizer and your loop as before; docs/ddp.md says what that includes.
 ///
-/// At construction rank 0's parameters and buffers are copied to all ranks. Every parameter must
-/// take part in the loss on every rank: backward throws an Error that names those that did not.
+/// At construction, a collective, the ranks make sure that they have the same parameters, buffers
+/// and options (else all throw the same MismatchError), and rank 0's tensors are copied to all.
 /// Averaged gradients equal those of the whole batch where the loss is a mean and all ranks have
-/// equally many samples.
+/// equally many samples. In a group of one nothing is hooked, and nothing costs anything.
+///
+/// Gradients are tensors in the group's memory. After the first backward they move once, into the
+/// order in which they really came. After a backward that threw, set gradients to zero.
 ///
 /// Thread safety: constructed, used and destroyed by the thread that trains.
 class DistributedDataParallel {
@@ -40,9 +59,35 @@ class DistributedDataParallel {
   DistributedDataParallel(const DistributedDataParallel&) = delete;
   DistributedDataParallel& operator=(const DistributedDataParallel&) = delete;
 
+  class NoSync;
+  /// While the guard lives, backward only adds to this rank's own gradients. The first backward
+  /// after it averages the sum. All ranks do the same.
+  [[nodiscard]] NoSync no_sync();
+
+  /// For a rank that has no batch while others run backward: takes part without gradients of its
+  /// own, besides those kept under no_sync(), and has the average afterwards like all others. Needs
+  /// allow_unused.
+  void backward_without_batch();
+
+  /// A collective: copies rank 0's buffers to all ranks.
+  void sync_buffers();
+
  private:
   class Implementation;
   std::unique_ptr<Implementation> implementation_;
+};
+
+/// May outlive the wrapper that made it.
+class DistributedDataParallel::NoSync {
+ public:
+  ~NoSync() { --*depth_; }
+  NoSync(const NoSync&) = delete;
+  NoSync& operator=(const NoSync&) = delete;
+
+ private:
+  friend class DistributedDataParallel;
+  explicit NoSync(std::shared_ptr<int> depth) : depth_(std::move(depth)) { ++*depth_; }
+  std::shared_ptr<int> depth_;  ///< how many guards live
 };
 
 }  // namespace lockstep

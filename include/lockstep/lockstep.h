@@ -5,3 +5,4 @@
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 #include <lockstep/init.h>
+#include <lockstep/sampler.h>

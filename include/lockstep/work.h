@@ -1,6 +1,7 @@
 // A handle on an operation that was started and may not have ended.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 namespace lockstep {
@@ -21,7 +22,12 @@ class Work {
   /// Blocks until the operation has ended, and rethrows the error if it failed. Any thread.
   void wait();
 
-  /// True once wait() would return or throw at once. Any thread.
+  /// A Work that ends when `next` has been run after this one has ended well. The first wait() runs
+  /// it, on the waiter's thread; what it throws, every wait() throws.
+  Work then(std::function<void()> next) const;
+
+  /// True once wait() would return or throw at once, but for the time that then()'s functions take.
+  /// Any thread.
   bool done() const;
 
  private:

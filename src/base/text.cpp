@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace lockstep {
@@ -14,6 +15,25 @@ std::string enumerate(const std::vector<std::string>& items) {
     if (i > 0) text += i + 1 == items.size() ? " and " : ", ";
     text += items[i];
   }
+  return text;
+}
+
+std::string by_rank(const std::vector<std::string>& texts, std::string_view verb) {
+  std::vector<std::string> said;
+  std::vector<std::vector<std::string>> speakers;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    if (texts[rank].empty()) continue;
+    auto known = std::find(said.begin(), said.end(), texts[rank]);
+    if (known == said.end()) {
+      known = said.insert(said.end(), texts[rank]);
+      speakers.emplace_back();
+    }
+    speakers[static_cast<std::size_t>(known - said.begin())].push_back(std::to_string(rank));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < said.size(); ++i)
+    text +=
+        fmt::format("{}rank {} {} {}", i > 0 ? "; " : "", enumerate(speakers[i]), verb, said[i]);
   return text;
 }
 

@@ -11,6 +11,11 @@ namespace lockstep {
 /// "a, b and c".
 std::string enumerate(const std::vector<std::string>& items);
 
+/// What each rank has to say, ranks that say the same together, in the order of their first rank:
+/// "rank 0 and 2 called barrier; rank 1 called split" for the verb "called". Ranks with an empty
+/// text have nothing to say.
+std::string by_rank(const std::vector<std::string>& texts, std::string_view verb);
+
 /// The parts of `text` between separators; an empty text has no parts.
 std::vector<std::string> split(std::string_view text, char separator);
 

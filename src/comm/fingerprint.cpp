@@ -54,30 +54,16 @@ std::string Fingerprint::text() const {
   return text;
 }
 
-void require_agreement(const std::vector<Fingerprint>& by_rank) {
-  auto differs = [&](const Fingerprint& other) { return other != by_rank.front(); };
-  if (std::none_of(by_rank.begin(), by_rank.end(), differs)) return;
+void require_agreement(const std::vector<Fingerprint>& calls_by_rank) {
+  auto differs = [&](const Fingerprint& other) { return other != calls_by_rank.front(); };
+  if (std::none_of(calls_by_rank.begin(), calls_by_rank.end(), differs)) return;
 
-  // Ranks that called the same are listed together, in the order of their first rank.
   std::vector<std::string> calls;
-  std::vector<std::vector<std::string>> callers;
-  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    std::string call = by_rank[rank].text();
-    auto known = std::find(calls.begin(), calls.end(), call);
-    if (known == calls.end()) {
-      known = calls.insert(calls.end(), call);
-      callers.emplace_back();
-    }
-    callers[static_cast<std::size_t>(known - calls.begin())].push_back(std::to_string(rank));
-  }
-  std::string message = "the ranks of a group called different operations:";
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    message +=
-        fmt::format("{} rank {} called {}", i > 0 ? ";" : "", enumerate(callers[i]), calls[i]);
-  throw MismatchError(
-      message +
-      ". All ranks must make the same calls, in the same order, with the same count, "
-      "type and options");
+  for (const Fingerprint& call : calls_by_rank) calls.push_back(call.text());
+  throw MismatchError(fmt::format(
+      "the ranks of a group called different operations: {}. All ranks must make the same calls, "
+      "in the same order, with the same count, type and options",
+      by_rank(calls, "called")));
 }
 
 }  // namespace lockstep::comm

@@ -43,6 +43,6 @@ struct Fingerprint {
 
 /// If the ranks' fingerprints differ, throws the MismatchError that lists who called what: the same
 /// text on every rank.
-void require_agreement(const std::vector<Fingerprint>& by_rank);
+void require_agreement(const std::vector<Fingerprint>& calls_by_rank);
 
 }  // namespace lockstep::comm

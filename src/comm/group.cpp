@@ -129,12 +129,4 @@ Counters Group::counters() const {
   return core_->counters();
 }
 
-void Work::wait() {
-  if (state_) state_->wait();
-}
-
-bool Work::done() const {
-  return !state_ || state_->done();
-}
-
 }  // namespace lockstep

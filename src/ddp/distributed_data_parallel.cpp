@@ -2,22 +2,28 @@
 #include <lockstep/error.h>
 
 #include "ddp/gradient_hooks.h"
+#include "ddp/module_state.h"
 #include "sync/ddp.h"
+#include "sync/same_on_all.h"
 
+#include <fmt/format.h>
 #include <torch/csrc/autograd/engine.h>
+
+#include <optional>
 
 namespace lockstep {
 
 namespace {
 
-/// Copies rank 0's tensors into all ranks', in place.
-void broadcast(Group& group, const std::vector<torch::Tensor>& tensors) {
-  torch::NoGradGuard no_grad;
-  for (const torch::Tensor& tensor : tensors) {
-    torch::Tensor copy = tensor.detach().contiguous();
-    group.broadcast(ArrayView(copy.data_ptr(), copy.nbytes(), DataType::uint8));
-    tensor.detach().copy_(copy);
-  }
+/// What must be the same on all ranks, one line each.
+std::vector<std::string> describe(const torch::nn::Module& module, const DdpOptions& options) {
+  std::vector<std::string> lines{fmt::format(
+      "options: buckets of {} and {} bytes, algorithm {}, allow_unused {}, broadcast_buffers {}, "
+      "{}",
+      options.first_bucket_bytes, options.bucket_bytes, name_of(options.algorithm),
+      options.allow_unused, options.broadcast_buffers, options.hook ? "a hook" : "no hook")};
+  for (std::string& line : ddp::describe_tensors(module)) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace
@@ -25,39 +31,139 @@ void broadcast(Group& group, const std::vector<torch::Tensor>& tensors) {
 class DistributedDataParallel::Implementation {
  public:
   Implementation(const torch::nn::Module& module, Group group, const DdpOptions& options)
-      : gradients_(group, ddp::describe(module),
-                   sync::Layout(ddp::describe(module), ddp::type_of(module),
-                                {options.first_bucket_bytes, options.bucket_bytes})),
-        method_(group, gradients_, options.algorithm),
-        hooks_(ddp::trained_parameters(module).values(), gradients_,
-               [this](std::size_t i) { on_ready(i); }) {
-    broadcast(group, module.parameters());
-    broadcast(group, module.buffers());
+      : group_(std::move(group)), options_(options), buffers_(module.buffers()) {
+    sync::require_same_on_all(
+        group_, describe(module, options), "the ranks wrap different modules",
+        "Construct the module with the same parameters and buffers, and wrap it with the same "
+        "options, on every rank");
+    // All ranks have the same, so what follows fails on all or on none.
+    ddp::require_dense_in_main_memory(module);
+    const DataType type = ddp::type_of(module);
+    ddp::broadcast_tensors(group_, module.parameters());
+    ddp::broadcast_tensors(group_, buffers_);
+    for (const auto& item : module.named_parameters())
+      if (!item->requires_grad()) frozen_.insert(item.key(), item.value());
+    const auto trained = ddp::trained_parameters(module);
+    if (group_.size() == 1 || trained.is_empty()) return;  // nothing to average
+    use(std::make_unique<sync::Gradients>(
+        group_, ddp::describe(module),
+        sync::Layout(ddp::describe(module), type, bucket_options())));
+    hooks_.emplace(
+        trained.values(), *gradients_, [this](std::size_t i) { on_ready(i); },
+        [this](std::size_t i, sync::Arrival why) { on_refused(i, why); });
   }
 
+  NoSync no_sync() { return NoSync(unsynchronised_); }
+
+  void backward_without_batch() {
+    if (*unsynchronised_ > 0 || !hooks_) return;
+    came_.clear();
+    on_backward_end();
+  }
+
+  void sync_buffers() { ddp::broadcast_tensors(group_, buffers_); }
+
  private:
-  void on_ready(std::size_t parameter) {
-    if (backward_.expired()) {
-      // What was left over from a backward that threw half-way.
-      method_.reset();
-      // Torch drops its callbacks with the backward that they belong to, however it ends.
-      auto backward = std::make_shared<int>();
-      backward_ = backward;
-      torch::autograd::Engine::get_default_engine().queue_callback(
-          [this, backward] { on_backward_end(); });
+  /// Lives as long as the backward under way: torch drops its callbacks with the backward that they
+  /// belong to, however it ends.
+  struct Backward {
+    explicit Backward(Implementation& owner) : owner(owner) {}
+    ~Backward() {
+      if (!ended) owner.method_->abandon();
     }
-    method_.ready(parameter);
+    Backward(const Backward&) = delete;
+    Backward& operator=(const Backward&) = delete;
+
+    Implementation& owner;
+    bool ended = false;
+  };
+
+  sync::BucketOptions bucket_options() const {
+    return {options_.first_bucket_bytes, options_.bucket_bytes};
+  }
+
+  void use(std::unique_ptr<sync::Gradients> gradients) {
+    method_.emplace(group_, *gradients,
+                    sync::DdpSettings{.algorithm = options_.algorithm,
+                                      .allow_unused = options_.allow_unused,
+                                      .hook = options_.hook});
+    gradients_ = std::move(gradients);
+  }
+
+  void on_ready(std::size_t parameter) {
+    if (*unsynchronised_ > 0) return method_->keep(parameter);
+    begin_backward();
+    if (!reordered_) came_.push_back(parameter);
+    method_->ready(parameter);
+  }
+
+  void on_refused(std::size_t parameter, sync::Arrival why) {
+    if (*unsynchronised_ > 0) return method_->keep(parameter, why);
+    begin_backward();
+    method_->refuse(parameter, why);
+  }
+
+  void begin_backward() {
+    if (!backward_.expired()) return;
+    auto backward = std::make_shared<Backward>(*this);
+    backward_ = backward;
+    came_.clear();
+    torch::autograd::Engine::get_default_engine().queue_callback([this, backward] {
+      backward->ended = true;
+      on_backward_end();
+    });
   }
 
   void on_backward_end() {
     backward_.reset();
-    method_.finish();
+    hooks_->settle(method_->without_gradient());
+    method_->finish();
+    hooks_->restore(method_->unused());
+    if (options_.broadcast_buffers) sync_buffers();
+    if (!reordered_) reorder();
+    require_frozen();
   }
 
-  sync::Gradients gradients_;
-  sync::Ddp method_;
-  ddp::GradientHooks hooks_;
-  std::weak_ptr<int> backward_;  ///< lives as long as the backward under way
+  /// Gradients move into the order in which they came on rank 0, so that buckets are complete in
+  /// their order.
+  void reorder() {
+    reordered_ = true;
+    const auto& parameters = gradients_->parameters();
+    const sync::Layout& old = gradients_->layout();
+    std::vector<char> came(parameters.size());
+    for (std::size_t i : came_) came[i] = 1;
+    std::vector<std::int64_t> order(came_.begin(), came_.end());
+    for (std::size_t i : old.order())
+      if (came[i] == 0) order.push_back(static_cast<std::int64_t>(i));
+    group_.broadcast(order);
+    const std::vector<std::size_t> numbers(order.begin(), order.end());
+    if (numbers == old.order()) return;
+    auto moved = std::make_unique<sync::Gradients>(
+        group_, parameters, sync::Layout(parameters, old.type(), bucket_options(), numbers));
+    hooks_->move_to(*moved);
+    use(std::move(moved));
+  }
+
+  void require_frozen() const {
+    for (const auto& item : frozen_)
+      if (item->requires_grad())
+        throw Error(fmt::format(
+            "rank {}: parameter '{}' is trained now but was frozen when the module was wrapped, so "
+            "its gradient is not averaged: wrap the module anew",
+            group_.rank(), item.key()));
+  }
+
+  Group group_;
+  const DdpOptions options_;
+  const std::vector<torch::Tensor> buffers_;
+  torch::OrderedDict<std::string, torch::Tensor> frozen_;
+  const std::shared_ptr<int> unsynchronised_ = std::make_shared<int>(0);
+  std::unique_ptr<sync::Gradients> gradients_;
+  std::optional<sync::Ddp> method_;
+  std::optional<ddp::GradientHooks> hooks_;
+  std::weak_ptr<Backward> backward_;
+  std::vector<std::size_t> came_;  ///< parameters, as their gradients came in this backward
+  bool reordered_ = false;
 };
 
 DistributedDataParallel::DistributedDataParallel(std::shared_ptr<torch::nn::Module> module,
@@ -67,5 +173,17 @@ DistributedDataParallel::DistributedDataParallel(std::shared_ptr<torch::nn::Modu
 }
 
 DistributedDataParallel::~DistributedDataParallel() = default;
+
+DistributedDataParallel::NoSync DistributedDataParallel::no_sync() {
+  return implementation_->no_sync();
+}
+
+void DistributedDataParallel::backward_without_batch() {
+  implementation_->backward_without_batch();
+}
+
+void DistributedDataParallel::sync_buffers() {
+  implementation_->sync_buffers();
+}
 
 }  // namespace lockstep

@@ -2,11 +2,13 @@
 // is final.
 #pragma once
 
+#include "sync/arrivals.h"
 #include "sync/gradients.h"
 
 #include <torch/torch.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,18 +17,34 @@ namespace lockstep::ddp {
 /// As long as it lives, parameter i's gradient is gradients.of(i), and every backward calls
 /// ready(i) as soon as that gradient is final, on the thread that runs backward. A gradient that
 /// torch replaced by a tensor of its own (after zero_grad(true), say) is copied into place first.
+/// Gradients that are there at construction are kept.
 ///
-/// REQUIRES: parameters and gradients are of one type and in the same order; `gradients` outlives
-/// it.
+/// A gradient of a kind that cannot be averaged is told to refuse(i, why) instead; without such a
+/// function it is an Error.
+///
+/// REQUIRES: parameters and gradients are of one type and in the same order.
 class GradientHooks {
  public:
   using Ready = std::function<void(std::size_t parameter)>;
+  using Refuse = std::function<void(std::size_t parameter, sync::Arrival why)>;
 
   GradientHooks(std::vector<torch::Tensor> parameters, const sync::Gradients& gradients,
-                Ready ready);
+                Ready ready, Refuse refuse = {});
   ~GradientHooks();
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;
+
+  /// Moves all gradients, values included, to another place. Tensors that the caller has of them
+  /// stay what they were.
+  void move_to(const sync::Gradients& gradients);
+
+  /// Before averages are taken over parameters that this backward brought no gradient for: puts
+  /// zeros in place where there is none at all, and remembers what was there.
+  void settle(const std::vector<std::size_t>& without_gradient);
+
+  /// After that: gives those that no rank has a gradient for back what settle() remembered. The
+  /// others have the average.
+  void restore(const std::vector<std::size_t>& unused);
 
  private:
   /// The node at which autograd adds to a parameter's gradient, and our hook on it.
@@ -35,12 +53,19 @@ class GradientHooks {
     std::uintptr_t key = 0;
   };
 
-  void on_gradient(std::size_t parameter);
+  void on_gradient(std::size_t parameter, const torch::Tensor& incoming);
+  void refuse(std::size_t parameter, sync::Arrival why);
+  /// Copies a gradient that lies elsewhere into place.
+  void put_in_place(std::size_t parameter);
+  bool is_in_place(std::size_t parameter) const;
 
   std::vector<torch::Tensor> parameters_;
   std::vector<torch::Tensor> places_;  ///< tensors over the flat memory, one a parameter
   std::vector<Hook> hooks_;
+  std::map<std::size_t, torch::Tensor> settled_;  ///< by parameter; undefined where none was
   const Ready ready_;
+  const Refuse refuse_;
+  const std::vector<sync::Parameter> names_;
 };
 
 /// The parameters that are trained, in the order that PyTorch gives them: frozen ones
@@ -55,7 +80,8 @@ std::vector<sync::Parameter> describe(const torch::nn::Module& module);
 /// parameter.
 DataType type_of(const torch::nn::Module& module);
 
-/// A tensor over memory that it does not own.
-torch::Tensor tensor_over(const ArrayView& memory, torch::IntArrayRef shape);
+/// A tensor over memory that it does not own, but for a share of `owner`.
+torch::Tensor tensor_over(const ArrayView& memory, torch::IntArrayRef shape,
+                          const Memory& owner = {});
 
 }  // namespace lockstep::ddp

@@ -1,37 +1,89 @@
 // ddp: gradients are averaged bucket by bucket while backward still runs. As soon as all gradients
 // of a bucket are ready, its all-reduce starts on the group's thread; the last bucket, after which
 // there is nothing left to overlap with, runs on the caller's.
+//
+// Every backward reduces every bucket once on every rank, whatever happens: that is what keeps the
+// ranks' calls in step. Behind the last bucket travels one element more, the note. A rank on which
+// something is amiss (a gradient is missing or was refused, backward threw) makes it positive.
+// Where its average is positive, the ranks tell each other what it is, and act alike: they throw
+// the same Error, or agree which parameters no rank used. Where all is well this costs one element.
 #pragma once
 
+#include <lockstep/bucket_hook.h>
+
+#include "sync/arrivals.h"
 #include "sync/sync_method.h"
+
+#include <optional>
 
 namespace lockstep::sync {
 
+struct DdpSettings {
+  Algorithm algorithm = Algorithm::automatic;
+  /// Whether parameters may have no gradient. Else finish() throws.
+  bool allow_unused = false;
+  /// Instead of an all-reduce by `algorithm`.
+  BucketHook hook = {};
+};
+
 class Ddp : public SyncMethod {
  public:
-  Ddp(Group group, const Gradients& gradients, Algorithm algorithm);
+  Ddp(Group group, const Gradients& gradients, DdpSettings settings);
   ~Ddp() override;
 
   void ready(std::size_t parameter) override;
 
-  /// Throws Error that names the parameters that were never ready.
+  /// Instead of ready(), or refuse(): so it fared, but is to be averaged by a later backward only.
+  void keep(std::size_t parameter, Arrival how = Arrival::kept) { mark(parameter, how); }
+
+  /// Instead of ready(): its gradient is of a kind that cannot be averaged. finish() will throw, on
+  /// all ranks.
+  void refuse(std::size_t parameter, Arrival why) { arrive(parameter, why); }
+
+  /// Those that this backward has brought no gradient for, so far. finish() takes them as they lie.
+  std::vector<std::size_t> without_gradient() const;
+
+  /// Throws Error, the same on every rank, that names the parameters that were never ready or
+  /// refused, and where; gradients are worth nothing then.
   void finish() override;
 
-  /// Forgets what was ready: backward did not end as it should, or its gradients are not wanted.
-  void reset();
+  /// After finish(): the parameters that no rank has a gradient for. What lies in their place is an
+  /// average nevertheless.
+  const std::vector<std::size_t>& unused() const { return unused_; }
+
+  /// Instead of finish(): backward ended by an exception. Waits for the buckets under way, up to
+  /// the group's deadline; this rank's part in the others is made up for when the next gradient is
+  /// ready, so that ranks on which it went well learn of it. Never throws.
+  void abandon() noexcept;
 
  private:
-  void require_all_ready() const;
-  /// Buckets under way belong to the group until they have ended, well or not.
-  void await_started();
+  void arrive(std::size_t parameter, Arrival how);
+  /// What was refused stays so.
+  void mark(std::size_t parameter, Arrival how);
+  /// How many buckets need not wait for the end of backward. The last does, for the note to travel
+  /// with it; unless a hook, which sees gradients only, reduces it.
+  std::size_t early_buckets() const { return missing_.size() - (settings_.hook ? 0 : 1); }
+  Work reduce_async(std::size_t bucket, ArrayView memory);
+  /// The buckets that are not started yet, and the note. Returns whether something is amiss on some
+  /// rank.
+  bool reduce_rest(bool amiss);
+  void make_up_for_abandoned();
+  void act_on(const Arrivals& arrivals);
+  void give_up() noexcept;
+  void await_started() noexcept;
+  void clear();
 
   Group group_;
   const Gradients& gradients_;
-  const Algorithm algorithm_;
+  const DdpSettings settings_;
   std::vector<std::size_t> bucket_of_;  ///< by parameter
-  std::vector<char> ready_;             ///< by parameter
+  std::vector<Arrival> arrivals_;       ///< by parameter, since gradients were last averaged
+  std::vector<char> came_;              ///< by parameter: in this backward
   std::vector<std::size_t> missing_;    ///< by bucket: gradients not ready yet
   std::vector<Work> started_;           ///< by bucket, in order: all ranks must start them alike
+  std::vector<std::size_t> unused_;
+  /// How many buckets had been started when backward was abandoned, until it is made up for.
+  std::optional<std::size_t> abandoned_;
 };
 
 }  // namespace lockstep::sync

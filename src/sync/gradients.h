@@ -1,6 +1,6 @@
 // Gradients: all of a model's gradients as one flat array in the group's memory. An engine writes
 // them there, a sync method averages them there, an optimizer reads them there: no copies in
-// between.
+// between. Behind the last of them lies one more element, the note, for the sync method's own use.
 #pragma once
 
 #include <lockstep/group.h>
@@ -20,6 +20,11 @@ class Gradients {
   ArrayView all() const { return {memory_.data(), layout_.size(), layout_.type()}; }
   ArrayView of(std::size_t parameter) const { return at(layout_.slots()[parameter]); }
   ArrayView bucket(std::size_t number) const { return at(layout_.buckets()[number].slot); }
+
+  /// The last bucket and the note. REQUIRES: there is a bucket.
+  ArrayView last_bucket_and_note() const;
+
+  const Memory& memory() const { return memory_; }
 
  private:
   ArrayView at(const Slot& slot) const { return all().slice(slot.begin, slot.count); }

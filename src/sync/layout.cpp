@@ -1,22 +1,43 @@
 #include "sync/layout.h"
 
+#include "base/check.h"
+
 namespace lockstep::sync {
 
-Layout::Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options)
+Layout::Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options,
+               std::span<const std::size_t> order)
     : type_(type), slots_(parameters.size()) {
-  const std::size_t width = size_of(type);
-  const std::size_t line = 64 / width;
-  for (std::size_t left = parameters.size(); left > 0; --left) {
-    const std::size_t number = left - 1;
-    const std::size_t padded = (parameters[number].count + line - 1) / line * line;
-    const std::size_t limit = buckets_.size() <= 1 ? options.first_bytes : options.bytes;
-    const bool full = buckets_.empty() || (buckets_.back().slot.count + padded) * width > limit;
-    if (full) buckets_.push_back({{size_, 0}, {}});
-    slots_[number] = {size_, parameters[number].count};
-    buckets_.back().slot.count += padded;
-    buckets_.back().parameters.push_back(number);
-    size_ += padded;
+  LOCKSTEP_CHECK(order.empty() || order.size() == parameters.size(), "{} of {} parameters ordered",
+                 order.size(), parameters.size());
+  std::vector<char> placed(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::size_t number = order.empty() ? parameters.size() - 1 - i : order[i];
+    LOCKSTEP_CHECK(number < parameters.size() && placed[number] == 0,
+                   "an order of {} parameters names {} twice, or is out of range",
+                   parameters.size(), number);
+    placed[number] = 1;
+    append(number, parameters[number].count, options);
   }
+}
+
+void Layout::append(std::size_t number, std::size_t count, const BucketOptions& options) {
+  const std::size_t width = size_of(type_);
+  const std::size_t line = 64 / width;
+  const std::size_t padded = (count + line - 1) / line * line;
+  const std::size_t limit = buckets_.size() <= 1 ? options.first_bytes : options.bytes;
+  const bool full = buckets_.empty() || (buckets_.back().slot.count + padded) * width > limit;
+  if (full) buckets_.push_back({{size_, 0}, {}});
+  slots_[number] = {size_, count};
+  buckets_.back().slot.count += padded;
+  buckets_.back().parameters.push_back(number);
+  size_ += padded;
+}
+
+std::vector<std::size_t> Layout::order() const {
+  std::vector<std::size_t> order;
+  for (const Bucket& bucket : buckets_)
+    order.insert(order.end(), bucket.parameters.begin(), bucket.parameters.end());
+  return order;
 }
 
 }  // namespace lockstep::sync

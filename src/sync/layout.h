@@ -3,7 +3,8 @@
 // one message.
 //
 // Parameters lie in reverse order, because backward finishes the last layer's gradients first: so
-// the first bucket is the first to be complete. Each parameter starts at a cache line; the gap
+// the first bucket is the first to be complete. Whoever has seen a backward may know an order that
+// is truer. Each parameter starts at a cache line; the gap
 // before it stays zero.
 #pragma once
 
@@ -42,8 +43,10 @@ struct Bucket {
 class Layout {
  public:
   /// A bucket is closed when the next parameter would make it larger than its limit; a parameter
-  /// larger than the limit has a bucket of its own.
-  Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options = {});
+  /// larger than the limit has a bucket of its own. `order` says in which order parameters lie
+  /// where that is not the reverse. REQUIRES: it is empty, or names every parameter once.
+  Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options = {},
+         std::span<const std::size_t> order = {});
 
   DataType type() const { return type_; }
   /// Elements of the flat array, gaps included.
@@ -54,8 +57,12 @@ class Layout {
   const std::vector<Slot>& slots() const { return slots_; }
   /// In the order in which backward completes them.
   const std::vector<Bucket>& buckets() const { return buckets_; }
+  /// Of all parameters, as they lie.
+  std::vector<std::size_t> order() const;
 
  private:
+  void append(std::size_t number, std::size_t count, const BucketOptions& options);
+
   DataType type_;
   std::size_t size_ = 0;
   std::vector<Slot> slots_;

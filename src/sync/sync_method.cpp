@@ -53,7 +53,8 @@ std::unique_ptr<SyncMethod> make_sync_method(const Method& method, Group group,
   if (method.sync == "coordinator")
     return std::make_unique<Coordinator>(std::move(group), gradients);
   if (method.sync == "ddp")
-    return std::make_unique<Ddp>(std::move(group), gradients, method.algorithm);
+    return std::make_unique<Ddp>(std::move(group), gradients,
+                                 DdpSettings{.algorithm = method.algorithm});
   return std::make_unique<AllReduce>(std::move(group), gradients, method.algorithm);
 }
 

@@ -91,6 +91,11 @@ TEST(Text, EnumeratesAndSplits) {
   EXPECT_EQ(split("a,,b,", ','), (std::vector<std::string>{"a", "", "b", ""}));
 }
 
+TEST(Text, RanksThatSayTheSameAreListedTogether) {
+  EXPECT_EQ(by_rank({"a", "b", "a", ""}, "said"), "rank 0 and 2 said a; rank 1 said b");
+  EXPECT_EQ(by_rank({"", ""}, "said"), "");
+}
+
 TEST(Text, SizesAreReadAndWrittenAsPeopleDo) {
   EXPECT_EQ(parse_bytes("0"), 0u);
   EXPECT_EQ(parse_bytes("4096"), 4096u);

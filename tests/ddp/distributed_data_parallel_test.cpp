@@ -11,7 +11,7 @@ namespace {
 constexpr double kTolerance = 1e-12;
 
 /// Every parameter has a bucket of its own.
-constexpr DdpOptions kTinyBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
+const DdpOptions kTinyBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
 
 struct Net : torch::nn::Module {
   Net() {
@@ -98,6 +98,7 @@ TEST_P(DdpWorlds, GradientsAreThoseOfOneProcessWithTheWholeBatch) {
     run_threads(GetParam(), [&](const Group& group) {
       const auto& net = nets[group.rank()];
       DistributedDataParallel ddp(net, group, options);
+      net->zero_grad();
       loss_of(*net, batch.share(group)).backward();
       expect_same_gradients(*net, *alone);
     });
@@ -137,6 +138,7 @@ TEST_P(DdpWorlds, EveryAlgorithmGivesTheSameGradients) {
     run_threads(GetParam(), [&](const Group& group) {
       const auto& net = nets[group.rank()];
       DistributedDataParallel ddp(net, group, {.algorithm = algorithm});
+      net->zero_grad();
       loss_of(*net, batch.share(group)).backward();
       expect_same_gradients(*net, *alone);
     });
@@ -178,12 +180,13 @@ TEST(Ddp, CopiesWeightsOfAnyMemoryFormat) {
   });
 }
 
-TEST(Ddp, GradientsStayWhereTheyAre) {
+TEST(Ddp, GradientsStayWhereTheyAreAfterTheFirstBackward) {
   const auto nets = make_nets(2);
   const Batch batch = whole_batch(1);
   run_threads(2, [&](const Group& group) {
     const auto& net = nets[group.rank()];
     DistributedDataParallel ddp(net, group);
+    loss_of(*net, batch.share(group)).backward();
     std::vector<void*> places;
     for (const auto& parameter : net->parameters()) places.push_back(parameter.grad().data_ptr());
     for (bool set_to_none : {false, true, false}) {

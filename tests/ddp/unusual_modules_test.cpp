@@ -1,9 +1,8 @@
-// Modules and backwards that are not as the wrapper would like them: named, refused or coped with.
+// Modules that are not as the wrapper would like them: named, refused or coped with.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
 #include "support/errors.h"
-#include "support/ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +12,7 @@ namespace {
 using testing::expect_error;
 
 /// Every parameter has a bucket of its own.
-constexpr DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
+const DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
 
 /// Two layers for the tests to use, or not to use, as they like.
 struct Branches : torch::nn::Module {
@@ -23,54 +22,6 @@ struct Branches : torch::nn::Module {
   }
   torch::nn::Linear used = nullptr, unused = nullptr;
 };
-
-TEST(Ddp, NamesTheParametersThatTookNoPartInTheLoss) {
-  run_threads(1, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group);
-    const torch::Tensor input = torch::ones({1, 2});
-    expect_error<Error>(
-        [&] { net->used(input).sum().backward(); },
-        {"rank 0 has no gradient for unused.weight and unused.bias: every parameter must take part "
-         "in the loss on every rank"});
-    // Nothing is left over of it.
-    net->zero_grad();
-    (net->used(input) + net->unused(input)).sum().backward();
-    EXPECT_TRUE(net->unused->weight.grad().equal(input));
-  });
-}
-
-/// Passes its input on; its backward fails as long as `fail` is set.
-struct Fragile : torch::autograd::Function<Fragile> {
-  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
-    return input.clone();
-  }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
-                                                 torch::autograd::variable_list gradients) {
-    if (fail) throw std::runtime_error("the user's own failure");
-    return gradients;
-  }
-  static inline bool fail = true;
-};
-
-TEST(Ddp, RecoversFromABackwardThatThrewHalfWay) {
-  run_threads(1, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    const torch::Tensor input = torch::ones({1, 2});
-    auto backward = [&] {
-      // The gradients of `unused` are ready before the failure, those of `used` come after it.
-      net->unused(Fragile::apply(net->used(input)).expand({1, 2})).sum().backward();
-    };
-    Fragile::fail = true;
-    EXPECT_THROW(backward(), std::runtime_error);
-    Fragile::fail = false;
-    net->zero_grad();
-    backward();
-    const torch::Tensor expected = net->unused->weight.sum() * input;
-    EXPECT_TRUE(net->used->weight.grad().allclose(expected));
-  });
-}
 
 /// Two layers that share one weight.
 struct Tied : torch::nn::Module {
@@ -131,17 +82,6 @@ TEST(Ddp, NeedsAModule) {
     expect_error<UsageError>([&] { DistributedDataParallel ddp(nullptr, group); },
                              {"DistributedDataParallel needs a module"});
   });
-}
-
-TEST(Ddp, RanksWithDifferentModulesAreToldSo) {
-  const auto errors =
-      testing::errors_of_ranks(testing::RankKind::thread, 2, [](const Group& group) {
-        auto layer = std::make_shared<torch::nn::LinearImpl>(100, 10 + 100 * group.rank());
-        DistributedDataParallel ddp(layer, group);
-      });
-  for (const std::string& error : errors)
-    for (const char* part : {"rank 0", "rank 1", "allocate"})
-      EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "sync/layout.h"
 
+#include <lockstep/error.h>
+
 #include <gtest/gtest.h>
 
 namespace lockstep::sync {
@@ -42,6 +44,25 @@ TEST(Layout, BucketsCoverTheFlatArrayWithoutGaps) {
     }
   }
   EXPECT_EQ(end, layout.size());
+}
+
+TEST(Layout, PutsParametersInAnyOrderAskedFor) {
+  const std::vector<Parameter> parameters{{"a", 10}, {"b", 20}, {"c", 16}};
+  const std::vector<std::size_t> order{1, 2, 0};
+  const Layout layout(parameters, DataType::float32, {.first_bytes = 1, .bytes = 128}, order);
+  EXPECT_EQ(layout.order(), order);
+  EXPECT_EQ(layout.slots()[1].begin, 0u);
+  EXPECT_EQ(layout.slots()[2].begin, 32u);
+  EXPECT_EQ(layout.slots()[0].begin, 48u);
+  EXPECT_EQ(layout.buckets().size(), 2u);
+  EXPECT_EQ(Layout(parameters, DataType::float32).order(), (std::vector<std::size_t>{2, 1, 0}));
+}
+
+TEST(Layout, NeedsAnOrderOfAllParameters) {
+  const std::vector<Parameter> parameters{{"a", 10}, {"b", 20}};
+  for (const std::vector<std::size_t>& order :
+       std::vector<std::vector<std::size_t>>{{0}, {1, 1}, {0, 2}, {0, 1, 1}})
+    EXPECT_THROW(Layout(parameters, DataType::float32, {}, order), InternalError);
 }
 
 TEST(Layout, OfNothingIsEmpty) {

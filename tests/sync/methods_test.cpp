@@ -2,18 +2,14 @@
 #include <lockstep/error.h>
 
 #include "support/ranks.h"
-#include "sync/ddp.h"
 #include "sync/sync_method.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <gmock/gmock.h>
-
 namespace lockstep::sync {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::RankKind;
 using testing::run_ranks;
 
@@ -73,31 +69,6 @@ TEST_P(Methods, AverageOverAllRanksStepAfterStep) {
               << name << " step " << step << " " << kParameters[parameter].name << "[" << i << "]";
     }
   });
-}
-
-TEST(Ddp, TakesGradientsInAnyOrderOnAnyRank) {
-  run_ranks(RankKind::thread, 4, [](Group group) {
-    Gradients gradients(group, kParameters, Layout(kParameters, DataType::float32, kBuckets));
-    Ddp ddp(group, gradients, Algorithm::automatic);
-    for (std::size_t i = 0; i < kParameters.size(); ++i) {
-      const std::size_t parameter =
-          (i + static_cast<std::size_t>(group.rank())) % kParameters.size();
-      fill(gradients, group.rank(), parameter);
-      ddp.ready(parameter);
-    }
-    ddp.finish();
-    ASSERT_FLOAT_EQ(floats(gradients.of(2))[4999], average(4, 2, 4999));
-  });
-}
-
-TEST(Ddp, NamesParametersThatGotNoGradient) {
-  const auto errors = testing::errors_of_ranks(RankKind::thread, 1, [](Group group) {
-    Gradients gradients(group, kParameters, Layout(kParameters, DataType::float32));
-    Ddp ddp(group, gradients, Algorithm::automatic);
-    for (std::size_t parameter : {0u, 2u, 4u}) ddp.ready(parameter);
-    ddp.finish();
-  });
-  EXPECT_THAT(errors[0], HasSubstr("rank 0 has no gradient for b and d"));
 }
 
 TEST(Method, NamesAndAlgorithmsAreTwoAxes) {

@@ -4,6 +4,7 @@
 
 #include "base/free_memory.h"
 #include "base/text.h"
+#include "base/files.h"
 #include "comm/shm/segment.h"
 
 #include <fmt/format.h>
@@ -41,8 +42,10 @@ void ShmSpace::make_blackboard(const std::string& key) {
   // Not reserved: most of the channels between a large group's ranks are never used.
   NewSegment segment = make_segment(Blackboard::bytes_for(size_), false);
   if (!segment.memory)
-    throw Error(
-        fmt::format("[shm] rank {} could not make the group's shared memory", membership_.label()));
+    throw Error(fmt::format(
+        "[shm] rank {} could not make the group's shared memory: {}. Look at the limits "
+        "on memory and on the size of files (ulimit -f)",
+        membership_.label(), last_system_error()));
   Blackboard::prepare(segment.memory.get(), membership_.labels);
   memory_ = segment.memory;
   run_.store->set(key, fmt::format("{} {}", ::getpid(), segment.fd.get()));

@@ -1,0 +1,38 @@
+# What a program links, and what `cmake --install` puts into its prefix: the command, the public headers, the
+# libraries, and a package for find_package(lockstep).
+#   lockstep::core       Group and init, without torch
+#   lockstep::lockstep   all of Lockstep
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(parts base comm launch)
+add_library(lockstep_without_torch INTERFACE)
+target_link_libraries(lockstep_without_torch INTERFACE lockstep_launch)
+set_target_properties(lockstep_without_torch PROPERTIES EXPORT_NAME core)
+add_library(lockstep::core ALIAS lockstep_without_torch)
+set(faces lockstep_without_torch)
+if(LOCKSTEP_TORCH)
+  list(APPEND parts data optim sync ddp)
+  add_library(lockstep_with_torch INTERFACE)
+  target_link_libraries(lockstep_with_torch INTERFACE lockstep_ddp lockstep_without_torch)
+  set_target_properties(lockstep_with_torch PROPERTIES EXPORT_NAME lockstep)
+  add_library(lockstep::lockstep ALIAS lockstep_with_torch)
+  list(APPEND faces lockstep_with_torch)
+endif()
+
+if(LOCKSTEP_SANITIZE)
+  return()  # nothing to give away
+endif()
+
+list(TRANSFORM parts PREPEND lockstep_)
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
+install(TARGETS ${parts} ${faces} EXPORT lockstepTargets)
+install(TARGETS lockstep)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/data/" DESTINATION "${CMAKE_INSTALL_DATADIR}/lockstep/data")
+install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION "${package}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/lockstepConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" INSTALL_DESTINATION "${package}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake"
+  DESTINATION "${package}")

@@ -1,0 +1,24 @@
+// What a module holds besides its gradients: compared between ranks, and copied from rank 0.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include <torch/torch.h>
+
+#include <string>
+#include <vector>
+
+namespace lockstep::ddp {
+
+/// One line a parameter or buffer: its name, shape, type and place, and whether it is trained.
+std::vector<std::string> describe_tensors(const torch::nn::Module& module);
+
+/// Throws UsageError that names the first parameter or buffer that is not a dense tensor in main
+/// memory.
+void require_dense_in_main_memory(const torch::nn::Module& module);
+
+/// A collective: copies rank 0's tensors into all ranks', in place, several of them a message.
+/// REQUIRES: all ranks have the same shapes and types, dense and in main memory.
+void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors);
+
+}  // namespace lockstep::ddp

@@ -1,0 +1,90 @@
+"""Lockstep as its users have it: installed, found by CMake, and a program of their own, started in every way."""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = os.environ["LOCKSTEP_BUILD"]
+WORKERS = 2
+HANGS = 300  # seconds after which a program counts as hanging; no claim about its speed
+
+
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=HANGS, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-installed-"))
+        cls.addClassCleanup(shutil.rmtree, folder)
+        cls.prefix = folder / "prefix"
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        run("cmake", "-S", ROOT / "examples", "-B", folder / "build", "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={cls.prefix}")
+        run("cmake", "--build", folder / "build", "--target", "train_own_network")
+        cls.example = folder / "build" / "train_own_network"
+        cls.environment = {name: value for name, value in os.environ.items()
+                           if not name.startswith(("LOCKSTEP_", "OMPI_", "PMI"))
+                           and name not in ("RANK", "WORLD_SIZE")}
+        cls.environment["OMP_NUM_THREADS"] = "1"
+        cls.launched = run(cls.prefix / "bin" / "lockstep", "launch", "--workers", WORKERS, "--", cls.example,
+                           env=cls.environment)
+
+    def test_launch_starts_the_example(self):
+        self.assertRegex(self.launched, r"^step 100: loss .*\nstep 200: loss .*\nstep 300: loss .*\nweights: norm \d.*\n$")
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_mpirun_does_too(self):
+        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        output = run("mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "oob_tcp_if_include", "lo", "--mca",
+                     "btl", "self,vader", "-n", WORKERS, self.example, env=self.environment | as_root)
+        self.assertEqual(output, self.launched)
+
+    def test_and_anyone_who_sets_torchruns_variables(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        place = {"WORLD_SIZE": str(WORKERS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        ranks = [subprocess.Popen([self.example], env=self.environment | place | {"RANK": str(rank)}, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) for rank in range(WORKERS)]
+        outputs = []
+        for rank in ranks:
+            self.addCleanup(rank.kill)
+            output, errors = rank.communicate(timeout=HANGS)
+            self.assertEqual((rank.returncode, errors), (0, ""))
+            outputs.append(output)
+        self.assertEqual(outputs, [self.launched] + [""] * (WORKERS - 1))
+
+    def test_a_world_of_one_needs_no_launcher(self):
+        self.assertRegex(run(self.example, env=self.environment), r"^step 100: loss .*\n(.*\n)*weights: norm \d.*\n$")
+
+    def test_the_data_come_along(self):
+        output = run(self.prefix / "bin" / "lockstep", "data", "info", "--help")
+        self.assertIn(str(self.prefix / "share" / "lockstep" / "data"), output)
+        self.assertIn("1000", run(self.prefix / "bin" / "lockstep", "data", "info", "cifar10"))
+
+    def test_all_public_headers_are_there(self):
+        def headers(folder):
+            return {path.name for path in (folder / "include" / "lockstep").glob("*.h")}
+        self.assertEqual(headers(self.prefix), headers(ROOT))
+        self.assertIn("ddp.h", headers(self.prefix))
+
+    def test_the_headers_without_torch_compile_alone(self):
+        for header in sorted((self.prefix / "include" / "lockstep").glob("*.h")):
+            if header.name in ("ddp.h", "lockstep.h", "sampler.h"):
+                continue  # the example includes them
+            with self.subTest(header=header.name):
+                run("g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++",
+                    "-I", self.prefix / "include", "-include", header, "/dev/null")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

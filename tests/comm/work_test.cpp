@@ -1,0 +1,60 @@
+// A Work that goes on with something of the caller's own.
+#include <lockstep/group.h>
+
+#include "support/errors.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace lockstep {
+namespace {
+
+TEST(Work, ThenRunsOnceAfterTheOperation) {
+  run_threads(2, [](Group group) {
+    std::vector<float> values{static_cast<float>(group.rank() + 1)};
+    int runs = 0;
+    Work work = group.all_reduce_async(values).then([&] {
+      ++runs;
+      values[0] *= 10;
+    });
+    work.wait();
+    work.wait();
+    EXPECT_TRUE(work.done());
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(values[0], 30);
+  });
+}
+
+TEST(Work, ThenOfAnEmptyWorkRunsWhenItIsWaitedFor) {
+  int runs = 0;
+  Work work = Work().then([&] { ++runs; }).then([&] { runs *= 10; });
+  EXPECT_EQ(runs, 0);
+  work.wait();
+  EXPECT_EQ(runs, 10);
+}
+
+TEST(Work, WhatThenThrowsEveryWaitThrows) {
+  Work work = Work().then([] { throw std::runtime_error("mine"); });
+  for (int time = 0; time < 2; ++time)
+    testing::expect_error<std::runtime_error>([&] { work.wait(); }, {"mine"});
+}
+
+TEST(Work, ThenDoesNotRunAfterAFailure) {
+  int runs = 0;
+  Work work = Work().then([] { throw std::runtime_error("mine"); }).then([&] { ++runs; });
+  testing::expect_error<std::runtime_error>([&] { work.wait(); }, {"mine"});
+  EXPECT_EQ(runs, 0);
+}
+
+TEST(Work, ManyMayWaitForOne) {
+  int runs = 0;
+  Work work = Work().then([&] { ++runs; });
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < 4; ++i) waiters.emplace_back([work]() mutable { work.wait(); });
+  for (std::thread& waiter : waiters) waiter.join();
+  EXPECT_EQ(runs, 1);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,32 @@
+// A module whose gradients have a closed form, for the tests to use, in part or as a whole.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace lockstep::testing {
+
+/// Two layers of two weights and a bias. Of layer(ones).sum() × f, every gradient is f.
+struct Branches : torch::nn::Module {
+  Branches() {
+    left = register_module("left", torch::nn::Linear(2, 1));
+    right = register_module("right", torch::nn::Linear(2, 1));
+    to(torch::kFloat64);
+  }
+  static torch::Tensor sum_of(torch::nn::Linear& layer) {
+    return layer(torch::ones({1, 2}, torch::kFloat64)).sum();
+  }
+  torch::Tensor left_sum() { return sum_of(left); }
+  torch::Tensor right_sum() { return sum_of(right); }
+  torch::Tensor sum() { return left_sum() + right_sum(); }
+
+  torch::nn::Linear left = nullptr, right = nullptr;
+};
+
+inline bool all_are(const torch::Tensor& tensor, double value) {
+  return tensor.defined() && tensor.equal(torch::full_like(tensor, value));
+}
+inline bool gradients_are(const torch::nn::Linear& layer, double value) {
+  return all_are(layer->weight.grad(), value) && all_are(layer->bias.grad(), value);
+}
+
+}  // namespace lockstep::testing

@@ -1,0 +1,132 @@
+// Parameters that take no part in the loss: on some ranks, on all, or now and then.
+#include <lockstep/ddp.h>
+#include <lockstep/error.h>
+
+#include "ddp/branches.h"
+#include "support/errors.h"
+#include "support/ranks.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+using testing::Branches;
+using testing::expect_error;
+using testing::gradients_are;
+using testing::RankKind;
+using testing::run_ranks;
+
+const DdpOptions kAllowUnused{.first_bucket_bytes = 1, .bucket_bytes = 1, .allow_unused = true};
+
+class Unused : public ::testing::TestWithParam<RankKind> {};
+INSTANTIATE_TEST_SUITE_P(All, Unused, ::testing::Values(RankKind::thread, RankKind::process),
+                         [](const auto& info) { return testing::name_of(info.param); });
+
+TEST_P(Unused, AreNamedToEveryRankWhichCanGoOn) {
+  run_ranks(GetParam(), 3, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group);
+    for (int step = 1; step <= 2; ++step) {
+      net->zero_grad(step == 2);
+      expect_error<Error>(
+          [&] { (group.rank() == 1 ? net->left_sum() : net->sum()).backward(); },
+          {"backward ended, but rank 1 got no gradient for right.weight and right.bias: every "
+           "parameter must take part in the loss on every rank, unless DdpOptions::allow_unused is "
+           "set"});
+      net->zero_grad(step == 2);
+      (net->sum() * (group.rank() + 1)).backward();
+      EXPECT_TRUE(gradients_are(net->left, 2));
+      EXPECT_TRUE(gradients_are(net->right, 2));
+    }
+  });
+}
+
+TEST_P(Unused, OnSomeRanksCountAsZerosWhereAllowed) {
+  run_ranks(GetParam(), 4, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kAllowUnused);
+    for (bool set_to_none : {false, true, false, true, true}) {
+      net->zero_grad(set_to_none);
+      (group.rank() == 3 ? net->sum() * 8 : net->left_sum()).backward();
+      EXPECT_TRUE(gradients_are(net->left, (3 + 8) / 4.0));
+      EXPECT_TRUE(gradients_are(net->right, 2));
+    }
+  });
+}
+
+TEST_P(Unused, OnAllRanksKeepTheGradientThatTheyHad) {
+  run_ranks(GetParam(), 3, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kAllowUnused);
+    net->zero_grad(true);
+    net->left_sum().backward();
+    EXPECT_TRUE(gradients_are(net->left, 1));
+    EXPECT_FALSE(net->right->weight.grad().defined());
+    net->right->weight.mutable_grad() = torch::full({1, 2}, 0.1, torch::kFloat64);
+    net->left_sum().backward();
+    EXPECT_TRUE(gradients_are(net->left, 2));
+    EXPECT_TRUE(testing::all_are(net->right->weight.grad(), 0.1));
+    EXPECT_FALSE(net->right->bias.grad().defined());
+    net->sum().backward();
+    EXPECT_TRUE(gradients_are(net->left, 3));
+    EXPECT_TRUE(testing::all_are(net->right->bias.grad(), 1));
+  });
+}
+
+TEST(Unused, ARankWithoutABatchTakesPart) {
+  run_ranks(RankKind::thread, 3, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kAllowUnused);
+    for (int step = 0; step < 6; ++step) {
+      net->zero_grad(step % 2 == 0);
+      // Every rank in its turn, rank 0 in the very first step.
+      if (step % 3 == group.rank())
+        ddp.backward_without_batch();
+      else
+        (net->sum() * 3).backward();
+      EXPECT_TRUE(gradients_are(net->left, 2));
+      EXPECT_TRUE(gradients_are(net->right, 2));
+    }
+  });
+}
+
+TEST(Unused, WithoutABatchNeedsThatToBeAllowed) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group);
+    expect_error<Error>(
+        [&] {
+          if (group.rank() == 0)
+            ddp.backward_without_batch();
+          else
+            net->sum().backward();
+        },
+        {"rank 0 got no gradient for left.weight, left.bias, right.weight and right.bias"});
+  });
+}
+
+TEST(Unused, AFunctionThatReturnsNoGradientCountsAsNone) {
+  struct Ignored : torch::autograd::Function<Ignored> {
+    static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
+      return input.clone();
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                   torch::autograd::variable_list) {
+      return {torch::Tensor()};
+    }
+  };
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group);
+    expect_error<Error>(
+        [&] {
+          (net->left_sum() + net->right->bias.sum() + Ignored::apply(net->right->weight).sum())
+              .backward();
+        },
+        {"rank 0 and 1 got no gradient for right.weight:"});
+  });
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,263 @@
+// Buckets under way while backward goes on, and ranks that stay in step whatever happens to one of
+// them.
+#include "sync/ddp.h"
+
+#include <lockstep/error.h>
+
+#include "support/errors.h"
+#include "support/mpi_world.h"
+#include "support/ranks.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <gmock/gmock.h>
+#include <numeric>
+
+namespace lockstep::sync {
+namespace {
+
+using testing::errors_of_ranks;
+using testing::expect_error;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::RankKind;
+using testing::run_ranks;
+
+const std::vector<Parameter> kParameters{{"a", 100}, {"b", 1}, {"c", 5000}, {"d", 17}, {"e", 300}};
+constexpr std::size_t kCount = 5;
+
+std::span<float> floats(const ArrayView& view) {
+  return {static_cast<float*>(view.data), view.count};
+}
+
+/// One rank's gradients, several buckets of them, and the method that averages them.
+struct Rank {
+  explicit Rank(Group with, DdpSettings settings = {})
+      : group(std::move(with)),
+        gradients(group, kParameters,
+                  Layout(kParameters, DataType::float32, {.first_bytes = 1000, .bytes = 4000})),
+        ddp(group, gradients, std::move(settings)) {}
+
+  /// Fills a parameter's gradient with `step` × (rank + 1).
+  void fill(std::size_t parameter, int step) {
+    for (float& value : floats(gradients.of(parameter)))
+      value = static_cast<float>(step * (group.rank() + 1));
+  }
+  void bring(std::size_t parameter, int step) {
+    fill(parameter, step);
+    ddp.ready(parameter);
+  }
+  /// Brings the first `count` gradients, in the order of a backward.
+  void bring_some(std::size_t count, int step) {
+    for (std::size_t i = 0; i < count; ++i) bring(kCount - 1 - i, step);
+  }
+  void expect_average(std::size_t parameter, int step) const {
+    const float average = static_cast<float>(step) * static_cast<float>(group.size() + 1) / 2;
+    for (float value : floats(gradients.of(parameter))) ASSERT_FLOAT_EQ(value, average);
+  }
+  void expect_good_step(int step) {
+    bring_some(kCount, step);
+    ddp.finish();
+    for (std::size_t parameter = 0; parameter < kCount; ++parameter)
+      expect_average(parameter, step);
+  }
+
+  Group group;
+  Gradients gradients;
+  Ddp ddp;
+};
+
+class DdpOn : public ::testing::TestWithParam<RankKind> {};
+INSTANTIATE_TEST_SUITE_P(All, DdpOn, ::testing::Values(RankKind::thread, RankKind::process),
+                         [](const auto& info) { return testing::name_of(info.param); });
+
+TEST_P(DdpOn, TakesGradientsInAnyOrderOnAnyRank) {
+  run_ranks(GetParam(), 4, [](const Group& group) {
+    Rank rank(group);
+    for (std::size_t i = 0; i < kCount; ++i)
+      rank.bring((i + static_cast<std::size_t>(group.rank())) % kCount, 1);
+    rank.ddp.finish();
+    for (std::size_t parameter = 0; parameter < kCount; ++parameter)
+      rank.expect_average(parameter, 1);
+  });
+}
+
+TEST_P(DdpOn, NamesMissingGradientsToAllRanksWhichCanGoOn) {
+  run_ranks(GetParam(), 3, [](const Group& group) {
+    Rank rank(group);
+    for (std::size_t parameter = 0; parameter < kCount; ++parameter)
+      if (group.rank() == 0 || (parameter != 1 && parameter != 3)) rank.bring(parameter, 1);
+    expect_error<Error>([&] { rank.ddp.finish(); },
+                        {"backward ended, but rank 1 and 2 got no gradient for b and d: every "
+                         "parameter must take part in the loss on every rank"});
+    rank.expect_good_step(2);
+  });
+}
+
+TEST_P(DdpOn, TakesMissingGradientsAsTheyLieWhereThatIsAllowed) {
+  run_ranks(GetParam(), 2, [](const Group& group) {
+    Rank rank(group, {.allow_unused = true});
+    for (int step = 1; step <= 3; ++step) {
+      // Nobody has d; b is rank 1's alone, and rank 0 has no b but 5.
+      for (std::size_t parameter : {4u, 2u, 0u}) rank.bring(parameter, step);
+      if (group.rank() == 1) rank.bring(1, step);
+      if (group.rank() == 0) floats(rank.gradients.of(1))[0] = 5;
+      EXPECT_EQ(rank.ddp.without_gradient().size(), group.rank() == 0 ? 2u : 1u);
+      rank.ddp.finish();
+      EXPECT_EQ(rank.ddp.unused(), std::vector<std::size_t>{3});
+      EXPECT_FLOAT_EQ(floats(rank.gradients.of(1))[0], (5 + 2 * static_cast<float>(step)) / 2);
+      rank.expect_average(2, step);
+    }
+    rank.expect_good_step(4);
+    EXPECT_TRUE(rank.ddp.unused().empty());
+  });
+}
+
+TEST(Ddp, CountsWhatWasKeptAsThere) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group);
+    rank.fill(1, 1);
+    rank.ddp.keep(1);
+    for (std::size_t parameter : {4u, 3u, 2u, 0u}) rank.bring(parameter, 1);
+    rank.ddp.finish();
+    rank.expect_average(1, 1);
+    // But only until it was averaged.
+    for (std::size_t parameter : {4u, 3u, 2u, 0u}) rank.bring(parameter, 2);
+    expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 0 and 1 got no gradient for b"});
+  });
+}
+
+TEST(Ddp, TellsAllRanksOfGradientsThatWereRefused) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group, {.allow_unused = true});
+    for (std::size_t parameter = 0; parameter < kCount; ++parameter)
+      if (group.rank() == 1 && parameter == 2)
+        rank.ddp.refuse(parameter, Arrival::sparse);
+      else
+        rank.bring(parameter, 1);
+    expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 1 got a sparse gradient for c"});
+    rank.expect_good_step(2);
+  });
+}
+
+TEST(Ddp, RefusesAGradientThatIsReadyTwice) {
+  run_ranks(RankKind::thread, 1, [](const Group& group) {
+    Rank rank(group);
+    rank.bring(4, 1);
+    expect_error<Error>([&] { rank.ddp.ready(4); }, {"the gradient of e was ready twice"});
+  });
+}
+
+TEST_P(DdpOn, TellsTheOthersOfABackwardThatWasAbandonedAndGoesOn) {
+  for (std::size_t brought = 1; brought <= kCount; ++brought)
+    run_ranks(GetParam(), 3, [&](const Group& group) {
+      Rank rank(group);
+      if (group.rank() == 1) {
+        rank.bring_some(brought, 1);
+        rank.ddp.abandon();
+      } else {
+        rank.bring_some(kCount, 1);
+        expect_error<Error>([&] { rank.ddp.finish(); },
+                            {"backward ended by an exception on rank 1"});
+      }
+      for (int step = 2; step <= 4; ++step) rank.expect_good_step(step);
+    });
+}
+
+TEST_P(DdpOn, RanksThatAbandonAtDifferentPointsGoOn) {
+  run_ranks(GetParam(), 4, [](const Group& group) {
+    Rank rank(group);
+    for (int step = 1; step <= 3; ++step) {
+      rank.bring_some(1 + static_cast<std::size_t>(group.rank()), step);
+      rank.ddp.abandon();
+      rank.expect_good_step(step + 1);
+    }
+  });
+}
+
+TEST(Ddp, AbandoningNothingChangesNothing) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group);
+    if (group.rank() == 0) rank.ddp.abandon();
+    rank.expect_good_step(1);
+  });
+}
+
+/// Notes which buckets it was called for, and averages them as bfloat16.
+struct Compression {
+  Work operator()(Group& group, const GradientBucket& bucket) const {
+    numbers->push_back(bucket.number);
+    const std::span<float> values = floats(bucket.gradients);
+    auto half = std::make_shared<std::vector<BFloat16>>(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) (*half)[i] = BFloat16(values[i]);
+    return group.all_reduce_async(*half, ReduceOp::average).then([half, values] {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((*half)[i]);
+    });
+  }
+  std::shared_ptr<std::vector<std::size_t>> numbers = std::make_shared<std::vector<std::size_t>>();
+};
+
+TEST_P(DdpOn, AHookReducesEveryBucketInOrder) {
+  run_ranks(GetParam(), 3, [](const Group& group) {
+    Compression hook;
+    Rank rank(group, {.hook = hook});
+    std::vector<std::size_t> all(rank.gradients.layout().buckets().size());
+    std::iota(all.begin(), all.end(), 0u);
+    ASSERT_GT(all.size(), 2u);
+    for (int step = 1; step <= 3; ++step) {
+      hook.numbers->clear();
+      rank.expect_good_step(step);  // small whole numbers are exact in bfloat16
+      EXPECT_EQ(*hook.numbers, all);
+    }
+  });
+}
+
+TEST_P(DdpOn, WithAHookRanksStayInStepToo) {
+  run_ranks(GetParam(), 2, [](const Group& group) {
+    Rank rank(group, {.hook = Compression()});
+    if (group.rank() == 0) {
+      rank.bring_some(2, 1);
+      rank.ddp.abandon();
+    } else {
+      rank.bring_some(kCount, 1);
+      expect_error<Error>([&] { rank.ddp.finish(); }, {"by an exception on rank 0"});
+    }
+    rank.expect_good_step(2);
+    rank.bring_some(group.rank() == 0 ? kCount : 2, 3);
+    expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 1 got no gradient for a, b and c"});
+    rank.expect_good_step(4);
+  });
+}
+
+TEST(Ddp, WhatAHookThrowsReachesTheOthersAsWell) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    bool fail = group.rank() == 1;
+    Rank rank(group, {.hook = [&](Group& all, const GradientBucket& bucket) {
+                return all.all_reduce_async(bucket.gradients, ReduceOp::average).then([&] {
+                  if (std::exchange(fail, false)) throw std::runtime_error("the hook's own");
+                });
+              }});
+    rank.bring_some(kCount, 1);
+    const std::string error = message_of([&] { rank.ddp.finish(); });
+    EXPECT_THAT(error, HasSubstr(group.rank() == 1 ? "the hook's own" : "exception on rank 1"));
+    rank.bring_some(kCount, 2);
+    rank.ddp.finish();
+    rank.expect_average(0, 2);
+  });
+}
+
+TEST(Ddp, ARankThatLeavesIsNamedToTheOthers) {
+  const auto errors = errors_of_ranks(RankKind::process, 3, [](const Group& group) {
+    Rank rank(group);
+    rank.bring_some(group.rank() == 1 ? 2 : kCount, 1);
+    if (group.rank() == 1) throw std::runtime_error("the user's own failure");
+    rank.ddp.finish();
+  });
+  EXPECT_EQ(errors[1], "the user's own failure");
+  EXPECT_THAT(errors[0], HasSubstr("rank 1"));
+  EXPECT_THAT(errors[2], HasSubstr("rank 1"));
+}
+
+}  // namespace
+}  // namespace lockstep::sync
