@@ -47,6 +47,10 @@ class Engine {
   /// Evaluation mode.
   virtual Score evaluate(const data::Batch& batch) = 0;
 
+  /// What the model has found out about its inputs, where it lies: batch norm's running means and
+  /// variances. Training goes on without them, evaluation uses them.
+  virtual std::vector<ArrayView> statistics() = 0;
+
   /// Parameters and buffers under PyTorch's names, in plain layout.
   virtual std::vector<models::StoredTensor> parameter_state() const = 0;
   virtual std::vector<models::StoredTensor> buffer_state() const = 0;

@@ -12,12 +12,15 @@ namespace lockstep::models {
 /// default initialisation, drawn from libtorch's generator: call torch::manual_seed first to repeat
 /// it.
 struct LeNet5Impl : Classifier {
-  LeNet5Impl();
+  static constexpr data::ImageShape kImages{1, 32, 32};
 
-  torch::Tensor forward(torch::Tensor images) override;
+  LeNet5Impl();
 
   torch::nn::Sequential features;
   torch::nn::Sequential classifier;
+
+ protected:
+  torch::Tensor scores(const torch::Tensor& images) override;
 };
 TORCH_MODULE(LeNet5);
 

@@ -3,7 +3,6 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
-#include "models/lenet5.h"
 
 #include <fmt/format.h>
 
@@ -15,18 +14,6 @@
 namespace lockstep::models {
 
 namespace {
-
-struct KnownModel {
-  std::string_view name;
-  std::shared_ptr<Classifier> (*make)();
-};
-
-template <typename Model>
-std::shared_ptr<Classifier> make() {
-  return std::make_shared<Model>();
-}
-
-constexpr std::array kModels = {KnownModel{"lenet5", make<LeNet5Impl>}};
 
 constexpr std::array kTypes = {
     std::pair{DataType::float32, torch::kFloat32},   std::pair{DataType::float64, torch::kFloat64},
@@ -107,17 +94,11 @@ torch::Tensor view_of(const StoredTensor& stored) {
 
 }  // namespace
 
-std::shared_ptr<Classifier> make_model(std::string_view name) {
-  for (const KnownModel& model : kModels)
-    if (model.name == name) return model.make();
-  throw UsageError(
-      fmt::format("there is no model '{}': use one of {}", name, fmt::join(model_names(), ", ")));
-}
-
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const KnownModel& model : kModels) names.emplace_back(model.name);
-  return names;
+void convert(torch::nn::Module& module, DataType type) {
+  const torch::ScalarType wanted = torch_type(type);
+  LOCKSTEP_CHECK(is_floating(type), "a module cannot be converted to {}", stored_name(type));
+  for (auto& named : tensors_of(module))
+    if (named->is_floating_point()) named->set_data(named->detach().to(wanted));
 }
 
 std::vector<StoredTensor> parameters_of(const torch::nn::Module& module) {

@@ -14,9 +14,14 @@
 
 namespace lockstep::models {
 
-/// A new float32 model with default initialisation (call torch::manual_seed first to repeat it).
-/// Throws UsageError that lists the known names.
-std::shared_ptr<Classifier> make_model(std::string_view name);
+/// A new model with default initialisation (call torch::manual_seed first to repeat it), drawn in
+/// float32 whatever its type, so that a seed names the same weights in all types. Throws UsageError
+/// that lists the known names. REQUIRES: type is float32 or float64.
+std::shared_ptr<Classifier> make_model(std::string_view name, DataType type = DataType::float32);
+
+/// Makes the floating-point parameters and buffers be of `type`, as module.to(dtype) does in
+/// Python; libtorch's own Module::to would turn batch norm's counters into floats, too.
+void convert(torch::nn::Module& module, DataType type);
 
 /// Copies of what the module learns, of what it keeps beside it (batch norm's statistics), and of
 /// both. In PyTorch's plain contiguous layout, whatever the layout in memory.

@@ -4,6 +4,7 @@
 #include <lockstep/error.h>
 
 #include "base/random.h"
+#include "engine/random_batch.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>
@@ -24,13 +25,7 @@ std::unique_ptr<Engine> make_lenet5(std::uint64_t seed) {
 }
 
 data::Batch random_batch(std::size_t size) {
-  Random random(7);
-  data::Batch batch;
-  for (std::size_t i = 0; i < size * kImages.pixels(); ++i)
-    batch.pixels.push_back(static_cast<float>(2 * random.uniform() - 1));
-  for (std::size_t i = 0; i < size; ++i)
-    batch.labels.push_back(static_cast<std::int64_t>(random.below(10)));
-  return batch;
+  return engine::random_batch(kImages, size);
 }
 
 data::Batch image_of(const data::Batch& batch, std::size_t i) {

@@ -1,5 +1,5 @@
 // Weights that follow a formula, so that tests and PyTorch start from the same numbers without
-// sharing a file. tests/reference/lenet5.py describes the formula and has it in Python.
+// sharing a file. tests/reference/formula.py describes the formula and has it in Python.
 #pragma once
 
 #include "base/random.h"
@@ -7,26 +7,44 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <string>
 
 namespace lockstep::models {
 
-/// Element `i` (row-major) of the parameter that is number `k` when parameters are ordered by name.
-inline float formula_weight(std::uint64_t k, std::uint64_t i) {
-  return static_cast<float>(0.1 * (2.0 * Random((k << 32) + i).uniform() - 1.0));
+/// The value of an element is centre + width * v, with v from -1 to 1.
+struct FormulaRange {
+  double centre;
+  double width;
+};
+
+inline FormulaRange formula_range(const std::string& name, const torch::Tensor& parameter,
+                                  const torch::OrderedDict<std::string, torch::Tensor>& all) {
+  if (parameter.dim() > 1)
+    return {0, std::sqrt(6.0 / static_cast<double>(parameter.numel() / parameter.size(0)))};
+  const std::string weight = name.substr(0, name.rfind('.')) + ".weight";
+  if (name == weight) return {1, 0.2};
+  const bool batch_norm = all[weight].dim() == 1;
+  return batch_norm ? FormulaRange{2.5, 0.5} : FormulaRange{0, 0.2};
 }
 
 /// Sets all parameters of `module` in place; buffers are left alone.
 inline void set_formula_weights(torch::nn::Module& module) {
-  auto parameters = module.named_parameters().pairs();
-  std::sort(parameters.begin(), parameters.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto parameters = module.named_parameters();
+  std::vector<std::string> names = parameters.keys();
+  std::sort(names.begin(), names.end());
   torch::NoGradGuard no_grad;
-  for (std::uint64_t k = 0; k < parameters.size(); ++k) {
-    torch::Tensor& parameter = parameters[k].second;
+  for (std::uint64_t k = 0; k < names.size(); ++k) {
+    torch::Tensor parameter = parameters[names[k]];
+    const FormulaRange range = formula_range(names[k], parameter, parameters);
     torch::Tensor values = torch::empty(parameter.sizes(), torch::kFloat32);
-    for (std::int64_t i = 0; i < values.numel(); ++i)
-      values.data_ptr<float>()[i] = formula_weight(k, static_cast<std::uint64_t>(i));
+    float* elements = values.data_ptr<float>();
+    const auto count = static_cast<std::uint64_t>(values.numel());
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const double v = 2.0 * Random((k << 32) + i).uniform() - 1.0;
+      elements[i] = static_cast<float>(range.centre + v * range.width);
+    }
     parameter.copy_(values);
   }
 }

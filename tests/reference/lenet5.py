@@ -5,10 +5,8 @@ Run by hand, with Debian's python3-torch, when the recipe below changes:
     /usr/bin/python3 tests/reference/lenet5.py [folder of MNIST, by default the repository's data/mnist]
 
 The recipe, which both sides follow:
-- Weights are set by a formula, so that no file is shared: number the parameters 0, 1, … in the order of
-  their names. Element i (row-major) of parameter k is 0.1 * (2 u - 1), computed in double and rounded to
-  float32, where u in [0, 1) is the upper 53 bits of SplitMix64's first number from the seed k * 2^32 + i.
-  The float64 model starts from the same rounded values. tests/models/formula_weights.h is the same in C++.
+- Weights are set by a formula, so that no file is shared: see formula.py. The float64 model starts from the same
+  rounded values.
 - Data are MNIST's first 64 training images: (x / 255 - 0.1307) / 0.3081, each step in float32 as torchvision
   does it, then padded with zeros to 32x32. The float64 model gets the same values.
 - 20 steps of SGD on batches of 16, in order, over and over: learning rate 0.01, momentum 0.9, weight decay
@@ -23,44 +21,17 @@ import numpy as np
 import torch
 from torch import nn
 
+from formula import set_formula_weights
+from networks import LeNet5
+
 IMAGES, BATCH, STEPS = 64, 16, 20
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def splitmix64(seeds):
-    """The first number of SplitMix64 from each seed."""
-    z = seeds + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def formula_weights(k, count):
-    seeds = np.uint64(k << 32) + np.arange(count, dtype=np.uint64)
-    u = (splitmix64(seeds) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return (0.1 * (2.0 * u - 1.0)).astype(np.float32)
-
-
-class LeNet5(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv2d(1, 6, 5), nn.Tanh(), nn.AvgPool2d(2),
-            nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2),
-            nn.Conv2d(16, 120, 5), nn.Tanh())
-        self.classifier = nn.Sequential(nn.Linear(120, 84), nn.Tanh(), nn.Linear(84, 10))
-
-    def forward(self, images):
-        return self.classifier(self.features(images).flatten(1))
-
-
 def make_model(dtype):
-    model = LeNet5().to(dtype)
-    with torch.no_grad():
-        for k, (_, parameter) in enumerate(sorted(model.named_parameters())):
-            values = torch.from_numpy(formula_weights(k, parameter.numel()))
-            parameter.copy_(values.view_as(parameter))
-    return model
+    model = LeNet5()
+    set_formula_weights(model)
+    return model.to(dtype)
 
 
 def read_images(folder):

@@ -16,9 +16,7 @@ namespace {
 class TorchEngine : public Engine {
  public:
   explicit TorchEngine(const TorchEngineOptions& options)
-      : shape_(options.images), type_(options.type), model_(make_seeded_model(options)) {
-    if (type_ == DataType::float64) model_->to(torch::kFloat64);
-  }
+      : type_(options.type), model_(make_seeded_model(options)) {}
 
   std::vector<sync::Parameter> parameters() const override { return ddp::describe(*model_); }
   DataType type() const override { return type_; }
@@ -68,6 +66,13 @@ class TorchEngine : public Engine {
     return score(logits, labels, torch::nn::functional::cross_entropy(logits, labels));
   }
 
+  std::vector<ArrayView> statistics() override {
+    std::vector<ArrayView> views;
+    for (const torch::Tensor& buffer : model_->buffers())
+      if (buffer.is_floating_point())
+        views.emplace_back(buffer.data_ptr(), static_cast<std::size_t>(buffer.numel()), type_);
+    return views;
+  }
   std::vector<models::StoredTensor> parameter_state() const override {
     return models::parameters_of(*model_);
   }
@@ -80,19 +85,21 @@ class TorchEngine : public Engine {
 
  private:
   static std::shared_ptr<models::Classifier> make_seeded_model(const TorchEngineOptions& options) {
+    models::require_fit(options.model, options.images);
     // Torch draws initial weights from one generator a process; ranks that are threads must take
     // turns.
     static std::mutex drawing;
     std::lock_guard lock(drawing);
     torch::manual_seed(options.seed);
-    return models::make_model(options.model);
+    return models::make_model(options.model, options.type);
   }
 
   torch::Tensor images_of(const data::Batch& batch) const {
     auto* pixels = const_cast<float*>(batch.pixels.data());
+    const data::ImageShape& shape = model_->images();
     const torch::Tensor images = torch::from_blob(
         pixels,
-        {static_cast<std::int64_t>(batch.size()), shape_.channels, shape_.height, shape_.width});
+        {static_cast<std::int64_t>(batch.size()), shape.channels, shape.height, shape.width});
     return type_ == DataType::float64 ? images.to(torch::kFloat64) : images;
   }
 
@@ -110,7 +117,6 @@ class TorchEngine : public Engine {
             static_cast<std::size_t>(correct), samples};
   }
 
-  const data::ImageShape shape_;
   const DataType type_;
   const std::shared_ptr<models::Classifier> model_;
   ArrayView gradients_;

@@ -15,7 +15,8 @@ struct TorchEngineOptions {
   std::uint64_t seed = 0;   ///< for the initial weights
 };
 
-/// Several may live in one process, on threads of their own.
+/// Several may live in one process, on threads of their own. Throws UsageError for a model that is
+/// not known or does not take such images.
 std::unique_ptr<Engine> make_torch_engine(const TorchEngineOptions& options);
 
 /// How many threads torch and its BLAS may use for one rank: for the process if ranks are
