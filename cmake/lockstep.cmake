@@ -19,8 +19,8 @@ endif()
 target_compile_options(lockstep_flags INTERFACE
   -Wall -Wextra -Werror -fpch-preprocess
   $<$<CONFIG:RelWithDebInfo>:$<IF:${quick},-O1,-O3>> $<$<CONFIG:RelWithDebInfo>:-g1>
-  # At -O1 g++ 12 takes std::string's own copies for mistakes.
-  "$<$<AND:${quick},$<CXX_COMPILER_ID:GNU>>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
+  # g++ 12 takes std::string's own copies for mistakes.
+  "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
 target_include_directories(lockstep_flags INTERFACE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 if(LOCKSTEP_SANITIZE)
@@ -38,7 +38,10 @@ endif()
 function(lockstep_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
   add_library(lockstep_${name} STATIC ${arg_SOURCES})
-  target_link_libraries(lockstep_${name} PUBLIC lockstep_flags ${arg_DEPENDS})
+  # Our flags are not our users'.
+  target_link_libraries(lockstep_${name} PUBLIC $<BUILD_INTERFACE:lockstep_flags> ${arg_DEPENDS})
+  target_compile_features(lockstep_${name} PUBLIC cxx_std_20)
+  target_include_directories(lockstep_${name} PUBLIC $<INSTALL_INTERFACE:include>)
   set_target_properties(lockstep_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 

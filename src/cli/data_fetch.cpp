@@ -4,10 +4,10 @@
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/fetch_printer.h"
+#include "cli/stop_request.h"
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 
@@ -21,12 +21,6 @@ struct FetchCommand {
   std::string from;
   std::filesystem::path sums;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void interrupt(int) {
-  interrupted = 1;
-}
 
 std::filesystem::path default_folder() {
   for (const auto& [variable, below] : {std::pair{"XDG_CACHE_HOME", ""}, {"HOME", ".cache"}}) {
@@ -46,13 +40,8 @@ int run_fetch(const FetchCommand& command) {
       throw UsageError("--sums describes files of another source: name it with --from");
     options.set = data::with_sums_of(options.set, command.sums);
   }
-  // Once is a request; whoever repeats it means it, and finds the usual end.
-  struct sigaction action {};
-  action.sa_handler = interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
-
-  const auto printer = make_fetch_printer(on_terminal(), [] { return interrupted == 0; });
+  catch_stop_requests();
+  const auto printer = make_fetch_printer(on_terminal(), [] { return !stop_requested(); });
   const std::filesystem::path folder = data::fetch(options, *printer);
   fmt::print("{} is in {}: train with --data {} --data-dir {}\n", command.set, folder.string(),
              command.set, folder.string());

@@ -4,6 +4,7 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/stop_request.h"
 #include "cli/this_program.h"
 #include "cli/train_options.h"
 #include "launch/job.h"
@@ -16,11 +17,18 @@ namespace lockstep::cli {
 
 namespace {
 
+train::StopAsked prepare_for(OnInterrupt on_interrupt) {
+  if (on_interrupt == OnInterrupt::end) return {};
+  catch_stop_requests();
+  return &stop_requested;
+}
+
 void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
-                          std::size_t log_every, std::FILE* out) {
+                          std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
+  const train::StopAsked stop_asked = prepare_for(on_interrupt);
   run_threads(config.workers, [&](Group group) {
     const auto progress = make_progress(style, log_every, out);
-    train::train_worker(std::move(group), config, *progress);
+    train::train_worker(std::move(group), config, *progress, stop_asked);
   });
 }
 
@@ -33,14 +41,18 @@ void require_success(const launch::JobResult& result) {
 }
 
 void run_processes_training(const train::TrainConfig& config, ProgressStyle style,
-                            std::size_t log_every, std::FILE* out) {
-  const launch::JobResult result = launch::run_forked({.workers = config.workers}, [&] {
+                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
+  launch::JobOptions job{.workers = config.workers};
+  // A step and a checkpoint may take their time.
+  if (on_interrupt == OnInterrupt::checkpoint) job.grace = std::chrono::seconds(60);
+  const launch::JobResult result = launch::run_forked(job, [&] {
     try {
+      const train::StopAsked stop_asked = prepare_for(on_interrupt);
       const auto progress = make_progress(style, log_every, out);
       const Group group = init({.transport = config.transport});
       train::TrainConfig mine = config;
       if (mine.transport == "auto") mine.transport = group.transport();
-      train::train_worker(group, mine, *progress);
+      train::train_worker(group, mine, *progress, stop_asked);
       return kSuccess;
     } catch (...) {
       return report_exception("lockstep");
@@ -60,13 +72,13 @@ void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
 }  // namespace
 
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
-                            std::size_t log_every, std::FILE* out) {
+                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
   if (config.transport == "thread")
-    run_threads_training(config, style, log_every, out);
+    run_threads_training(config, style, log_every, out, on_interrupt);
   else if (needs_mpirun(config.transport, config.workers))
     run_mpirun_training(config, style, log_every);
   else
-    run_processes_training(config, style, log_every, out);
+    run_processes_training(config, style, log_every, out, on_interrupt);
   return train::read_summary(config.run_dir);
 }
 

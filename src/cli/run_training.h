@@ -7,12 +7,17 @@
 
 namespace lockstep::cli {
 
+/// What SIGINT and SIGTERM do to a run: end it at once, or after a step and a checkpoint. mpirun
+/// ends its ranks at once in either case.
+enum class OnInterrupt { end, checkpoint };
+
 /// Trains with config.workers workers, and returns the summary. The workers are threads (thread),
 /// this program started again by mpirun (mpi, shm+mpi; they write to standard output, not to `out`)
 /// or forked processes (the others), as config.transport says. REQUIRES: config.run_dir is set.
 /// Throws Error that names the first worker that failed; what each worker had to say is on standard
 /// error by then.
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
-                            std::size_t log_every, std::FILE* out = stdout);
+                            std::size_t log_every, std::FILE* out = stdout,
+                            OnInterrupt on_interrupt = OnInterrupt::end);
 
 }  // namespace lockstep::cli

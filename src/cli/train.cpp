@@ -4,9 +4,11 @@
 
 #include "cli/command.h"
 #include "cli/run_training.h"
+#include "cli/stop_request.h"
 #include "cli/train_options.h"
 #include "launch/environment.h"
 #include "sync/sync_method.h"
+#include "train/checkpoint.h"
 #include "train/worker.h"
 
 #include <fmt/format.h>
@@ -57,7 +59,9 @@ void train_as_worker(TrainCommand& command) {
   command.config.workers = group.size();
   command.config.transport = group.transport();
   const auto progress = make_progress(worker_style(command), command.view.log_every);
-  const train::Summary summary = train::train_worker(group, command.config, *progress);
+  catch_stop_requests();
+  const train::Summary summary =
+      train::train_worker(group, command.config, *progress, &stop_requested);
   if (group.rank() != 0 || !command.progress.empty()) return;
   if (command.view.json != "-") print_summary(summary, command.config);
   write_json(command.view.json, train::to_json(summary));
@@ -65,7 +69,8 @@ void train_as_worker(TrainCommand& command) {
 
 void train_with_workers(const TrainCommand& command) {
   const train::Summary summary =
-      run_training(command.config, style_for(command.view), command.view.log_every);
+      run_training(command.config, style_for(command.view), command.view.log_every, stdout,
+                   OnInterrupt::checkpoint);
   if (command.view.json != "-") print_summary(summary, command.config);
   write_json(command.view.json, train::to_json(summary));
 }
@@ -82,6 +87,12 @@ void add_train_command(CLI::App& app, int& code) {
                        fmt::format("{}", fmt::join(sync::method_names(), ", ")))
       ->capture_default_str();
   command->add_option("--save", options->config.save, "write the final weights here (safetensors)");
+  command
+      ->add_option("--checkpoint-every", options->config.checkpoint_every,
+                   "write a checkpoint to the run folder every N iterations; 0 for none")
+      ->capture_default_str();
+  command->add_flag("--resume", options->config.resume,
+                    "go on from the newest checkpoint of --run-dir");
   command->add_option("--progress", options->progress)->group("");  // not for users: hidden
   command->callback([command, options, &code] {
     options->transport_given = command->count("--transport") > 0;
@@ -90,6 +101,11 @@ void add_train_command(CLI::App& app, int& code) {
       if (place.size > 1 && command->count("--workers") > 0)
         throw UsageError(
             "--workers contradicts the launcher that started this process: leave it out");
+      if (options->config.resume) {
+        if (options->config.run_dir.empty())
+          throw UsageError("--resume needs --run-dir: the folder of the run that is to go on");
+        train::read_checkpoint(train::newest_checkpoint(options->config.run_dir), options->config);
+      }
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
       finish_train_options(*command, options->config, options->view);
       if (place.size > 1)

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "cli/shipped_data.h"
 #include "cli/transport_list.h"
+#include "models/model_names.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   auto option = [&](const std::string& name, auto& value, const std::string& help) {
     command.add_option(name, value, help)->capture_default_str();
   };
-  option("--model", config.model, "network: lenet5");
+  option("--model", config.model,
+         "network: " + fmt::format("{}", fmt::join(models::model_names(), ", ")));
   option("--data", config.data, "data set: mnist, cifar10 or synthetic");
   option("--data-dir", config.data_dir, "folder of the data; the default ships with Lockstep");
   option("--limit", config.limit, "use the first N training images; 0 for all");
@@ -38,6 +40,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   command.add_flag_callback(
       "--no-shuffle", [&config] { config.shuffle = false; },
       "take the images in the order of the file");
+  command.add_flag("--augment", config.augment,
+                   "random crops (4 pixels) and flips of the training images");
   option("--init", config.init, "start from these weights (safetensors)");
   option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
   option("--log-every", view.log_every, "print the loss every N iterations");
@@ -78,6 +82,9 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--first-bucket-mb", config.first_bucket_mb);
   add("--bucket-mb", config.bucket_mb);
   if (!config.shuffle) arguments.emplace_back("--no-shuffle");
+  if (config.augment) arguments.emplace_back("--augment");
+  if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);
+  if (config.resume) arguments.emplace_back("--resume");
   if (!config.init.empty()) add("--init", config.init.string());
   if (!config.save.empty()) add("--save", config.save.string());
   if (!config.run_dir.empty()) add("--run-dir", config.run_dir.string());

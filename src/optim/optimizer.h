@@ -2,9 +2,19 @@
 // tensors or layers, so that every engine and every sync method can share it.
 #pragma once
 
+#include <lockstep/types.h>
+
 #include <cstddef>
+#include <string>
+#include <vector>
 
 namespace lockstep::optim {
+
+/// What an optimizer remembers of earlier steps: one value for each weight.
+struct OptimizerState {
+  std::string name;  ///< "momentum"
+  ArrayView values;
+};
 
 class Optimizer {
  public:
@@ -16,6 +26,9 @@ class Optimizer {
   /// Updates elements [begin, begin + count). Each element takes part in exactly one step at a
   /// time.
   virtual void step(std::size_t begin, std::size_t count) = 0;
+
+  /// Where it lies, to be saved and restored.
+  virtual std::vector<OptimizerState> state() = 0;
 };
 
 }  // namespace lockstep::optim

@@ -33,6 +33,11 @@ class Sgd : public Optimizer {
 
   std::size_t size() const override { return weights_.size(); }
 
+  std::vector<OptimizerState> state() override {
+    if (velocity_.empty()) return {};
+    return {{"momentum", velocity_}};
+  }
+
   void step(std::size_t begin, std::size_t count) override {
     LOCKSTEP_CHECK(begin + count <= size(), "a step over {} + {} of {}", begin, count, size());
     T* weights = weights_.data() + begin;

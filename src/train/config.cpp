@@ -50,6 +50,8 @@ void TrainConfig::validate() const {
   require_amount(learning_rate, "--lr");
   require_amount(momentum, "--momentum");
   require_amount(weight_decay, "--weight-decay");
+  if ((resume || checkpoint_every > 0) && run_dir.empty())
+    throw UsageError("checkpoints are kept in the run folder: name it with --run-dir");
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }
@@ -86,9 +88,11 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"weight_decay", config.weight_decay},
           {"seed", config.seed},
           {"shuffle", config.shuffle},
+          {"augment", config.augment},
           {"first_bucket_mb", config.first_bucket_mb},
           {"bucket_mb", config.bucket_mb},
-          {"init", config.init.string()}};
+          {"init", config.init.string()},
+          {"checkpoint_every", config.checkpoint_every}};
 }
 
 }  // namespace lockstep::train

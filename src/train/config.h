@@ -35,6 +35,7 @@ struct TrainConfig {
   double weight_decay = 0;
   std::uint64_t seed = 5000;  ///< of the initial weights and of the order of the images
   bool shuffle = true;
+  bool augment = false;  ///< random crops and flips of the training images
 
   double first_bucket_mb = 1;
   double bucket_mb = 25;
@@ -42,6 +43,9 @@ struct TrainConfig {
   std::filesystem::path init;     ///< start from these weights (safetensors)
   std::filesystem::path save;     ///< write the final weights here (safetensors)
   std::filesystem::path run_dir;  ///< write the run folder here; empty for none
+
+  std::size_t checkpoint_every = 0;  ///< iterations; 0 for none. Needs a run folder
+  bool resume = false;               ///< go on from the run folder's newest checkpoint
 
   /// Throws UsageError for values that make no sense, before anything is started.
   void validate() const;

@@ -1,11 +1,18 @@
 #include "train/replica.h"
 
+#include <lockstep/error.h>
+
 #include "data/sampler.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "optim/sgd.h"
+#include "train/statistics_average.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 
 namespace lockstep::train {
 
@@ -26,6 +33,12 @@ sync::Layout make_layout(const engine::Engine& engine, const TrainConfig& config
   };
   return sync::Layout(engine.parameters(), engine.type(),
                       {bytes(config.first_bucket_mb), bytes(config.bucket_mb)});
+}
+
+constexpr std::string_view kOptimizer = "optimizer.";
+
+std::string optimizer_name(const optim::OptimizerState& state, const sync::Parameter& parameter) {
+  return fmt::format("{}{}.{}", kOptimizer, state.name, parameter.name);
 }
 
 template <typename T>
@@ -58,29 +71,28 @@ Replica::~Replica() {
   engine_.reset();  // its hooks write into the gradients, which must outlive it
 }
 
-Record Replica::step(const data::Loader& loader, std::span<const std::uint32_t> global_batch) {
+Record Replica::step(Feed& feed) {
   Record record;
   observe::Times& times = record.times;
   const Counters before = group_.counters();
   {
     observe::Span total(times.total);
-    const data::Range mine = data::share(global_batch.size(), group_.rank(), group_.size());
-    // The average of the ranks' gradients must be the mean over the global batch, even where the
-    // ranks' shares of it differ in size.
-    const double factor =
-        static_cast<double>(mine.size()) * group_.size() / static_cast<double>(global_batch.size());
+    Feed::Share share;
     engine::Score score;
     {
       observe::Span span(times.data);
-      loader.load(global_batch.subspan(mine.begin, mine.size()), batch_);
+      share = feed.next();
     }
     {
       observe::Span span(times.forward);
-      score = engine_->forward(batch_);
+      score = engine_->forward(*share.images);
     }
     {
       observe::Span span(times.backward);
-      engine_->backward(factor);
+      // The average of the ranks' gradients must be the mean over the global batch, even where the
+      // ranks' shares of it differ in size.
+      engine_->backward(static_cast<double>(share.images->size()) * group_.size() /
+                        static_cast<double>(share.global_batch));
     }
     {
       observe::Span span(times.exposed);
@@ -90,6 +102,7 @@ Record Replica::step(const data::Loader& loader, std::span<const std::uint32_t> 
       observe::Span span(times.optimizer);
       method_->step(*optimizer_);
     }
+    record.epoch = static_cast<double>(share.epoch);
     record.loss_sum = score.loss_sum;
     record.correct = static_cast<double>(score.correct);
     record.samples = static_cast<double>(score.samples);
@@ -101,8 +114,54 @@ Record Replica::step(const data::Loader& loader, std::span<const std::uint32_t> 
   return record;
 }
 
+std::vector<models::StoredTensor> Replica::state() const {
+  std::vector<models::StoredTensor> all = engine_->parameter_state();
+  for (auto& buffer : engine_->buffer_state()) all.push_back(std::move(buffer));
+  const auto& parameters = gradients_.parameters();
+  for (const optim::OptimizerState& state : optimizer_->state())
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const sync::Slot& slot = gradients_.layout().slots()[i];
+      const ArrayView part = state.values.slice(slot.begin, slot.count);
+      const auto* bytes = static_cast<const std::byte*>(part.data);
+      all.push_back({optimizer_name(state, parameters[i]),
+                     part.type,
+                     {static_cast<std::int64_t>(part.count)},
+                     {bytes, bytes + part.bytes()}});
+    }
+  return all;
+}
+
+void Replica::restore(const std::vector<models::StoredTensor>& state, const std::string& source) {
+  std::vector<models::StoredTensor> model;
+  std::map<std::string_view, const models::StoredTensor*> rest;
+  for (const models::StoredTensor& tensor : state) {
+    if (tensor.name.starts_with(kOptimizer))
+      rest.emplace(tensor.name, &tensor);
+    else
+      model.push_back(tensor);
+  }
+  engine_->load(model, source);
+  for (const optim::OptimizerState& kind : optimizer_->state())
+    for (std::size_t i = 0; i < gradients_.parameters().size(); ++i) {
+      const sync::Slot& slot = gradients_.layout().slots()[i];
+      const ArrayView part = kind.values.slice(slot.begin, slot.count);
+      const std::string name = optimizer_name(kind, gradients_.parameters()[i]);
+      const auto found = rest.find(name);
+      if (found == rest.end() || found->second->type != part.type ||
+          found->second->data.size() != part.bytes())
+        throw FileError(fmt::format("{}: '{}' is missing or does not fit", source, name));
+      std::memcpy(part.data, found->second->data.data(), part.bytes());
+    }
+}
+
+void Replica::average_statistics() {
+  train::average_statistics(group_, *engine_);
+}
+
 engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
+  average_statistics();
   constexpr std::size_t kBatch = 250;
+  data::Batch batch;
   const data::Range mine = data::share(count, group_.rank(), group_.size());
   std::vector<std::uint32_t> indices;
   std::vector<double> sums(3);
@@ -110,8 +169,8 @@ engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
     indices.clear();
     for (std::size_t i = begin; i < std::min(begin + kBatch, mine.end); ++i)
       indices.push_back(static_cast<std::uint32_t>(i));
-    loader.load(indices, batch_);
-    const engine::Score score = engine_->evaluate(batch_);
+    loader.load(indices, batch);
+    const engine::Score score = engine_->evaluate(batch);
     sums[0] += score.loss_sum;
     sums[1] += static_cast<double>(score.correct);
     sums[2] += static_cast<double>(score.samples);

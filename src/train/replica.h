@@ -8,11 +8,10 @@
 #include "optim/optimizer.h"
 #include "sync/sync_method.h"
 #include "train/config.h"
-#include "train/dataset.h"
+#include "train/feed.h"
 #include "train/recorder.h"
 
 #include <memory>
-#include <span>
 
 namespace lockstep::train {
 
@@ -25,14 +24,25 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  /// One iteration on this rank's share of a global batch: the line from loader to optimizer. The
-  /// record has its scores, times and bytes; epoch and iteration are the caller's to fill in. A
-  /// collective.
-  Record step(const data::Loader& loader, std::span<const std::uint32_t> global_batch);
+  /// One iteration on this rank's share of the feed's next global batch: the line from loader to
+  /// optimizer. The record has its epoch, scores, times and bytes; iteration and learning rate are
+  /// the caller's to fill in. A collective.
+  Record step(Feed& feed);
 
   /// The scores over the first `count` images of a data set, each counted once, shared out over the
-  /// ranks; all ranks get the sum. A collective.
+  /// ranks; all ranks get the sum. Batch norm's statistics are averaged first, and stay so: what is
+  /// saved afterwards is what was evaluated. A collective.
   engine::Score evaluate(const data::Loader& loader, std::size_t count);
+
+  /// All that training changes: parameters and buffers, and the optimizer's state as
+  /// "optimizer.momentum.NAME". The same on all ranks once statistics are averaged.
+  std::vector<models::StoredTensor> state() const;
+
+  /// Takes such a state over, and checks that it fits; messages call it `source`.
+  void restore(const std::vector<models::StoredTensor>& state, const std::string& source);
+
+  /// Makes batch norm's statistics one, as evaluate does. A collective.
+  void average_statistics();
 
   const engine::Engine& engine() const { return *engine_; }
 
@@ -43,7 +53,6 @@ class Replica {
   Memory weights_;
   std::unique_ptr<sync::SyncMethod> method_;
   std::unique_ptr<optim::Optimizer> optimizer_;
-  data::Batch batch_;
 };
 
 }  // namespace lockstep::train

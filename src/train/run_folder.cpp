@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 namespace lockstep::train {
 
 namespace {
@@ -31,14 +33,31 @@ nlohmann::json line_of(std::string_view kind, int rank, const Record& record) {
           {"total", times.total}};
 }
 
+/// The lines of the first `done` iterations; none if there is no such file. A last line that was
+/// only begun when the run ended goes, too.
+std::string lines_until(const std::filesystem::path& file, std::size_t done) {
+  if (!std::filesystem::exists(file)) return "";
+  std::istringstream lines(read_file(file));
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_object() && json.value("kind", "") != "test" &&
+        json.value("iteration", done + 1) <= done)
+      kept += line + "\n";
+  }
+  return kept;
+}
+
 }  // namespace
 
-RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config)
+RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, std::size_t done)
     : folder_(std::move(folder)) {
   make_folder(folder_);
+  const std::string kept = done > 0 ? lines_until(folder_ / "metrics.jsonl", done) : "";
   std::filesystem::remove(folder_ / "summary.json");
   write_file(folder_ / "config.json", to_json(config).dump(2) + "\n");
-  metrics_.open(folder_ / "metrics.jsonl", std::ios::trunc);
+  write_file(folder_ / "metrics.jsonl", kept);
+  metrics_.open(folder_ / "metrics.jsonl", std::ios::app);
   if (!metrics_)
     throw FileError(fmt::format("{}: cannot create: {}", (folder_ / "metrics.jsonl").string(),
                                 last_system_error()));

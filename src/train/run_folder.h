@@ -17,8 +17,9 @@ namespace lockstep::train {
 
 class RunFolder {
  public:
-  /// Makes the folder and starts its files anew. Throws FileError if it cannot be written.
-  RunFolder(std::filesystem::path folder, const TrainConfig& config);
+  /// Makes the folder and starts its files anew; of a run that is resumed it keeps the metrics of
+  /// the first `done` iterations. Throws FileError if it cannot be written.
+  RunFolder(std::filesystem::path folder, const TrainConfig& config, std::size_t done = 0);
 
   void add_iterations(int rank, std::span<const Record> records);
   /// One line for a rank's epoch, from its iterations' records.

@@ -2,12 +2,14 @@
 
 #include <lockstep/error.h>
 
-#include "data/sampler.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
+#include "train/checkpoint.h"
 #include "train/dataset.h"
+#include "train/feed.h"
 #include "train/replica.h"
 #include "train/run_folder.h"
+#include "train/stop_vote.h"
 
 #include <fmt/format.h>
 
@@ -29,19 +31,22 @@ double peak_rss_bytes() {
 
 class Worker {
  public:
-  Worker(Group group, const TrainConfig& config, Progress& progress)
+  Worker(Group group, const TrainConfig& config, Progress& progress, const StopAsked& stop_asked)
       : group_(std::move(group)),
         config_(config),
         progress_(progress),
         dataset_(open_dataset(config)),
-        sampler_({dataset_.train_size, config.batch, config.seed, config.shuffle}),
+        feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
+              group_.rank(), group_.size()),
         replica_(group_, config, dataset_.train.shape()),
+        stop_vote_(group_, stop_asked),
         recorder_(group_,
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
+    if (config.resume) resume();
     if (group_.rank() != 0) return;
     records_.resize(static_cast<std::size_t>(group_.size()));
     epoch_records_.resize(records_.size());
-    if (!config.run_dir.empty()) folder_.emplace(config.run_dir, config);
+    if (!config.run_dir.empty()) folder_.emplace(config.run_dir, config, done_);
   }
 
   Summary run() {
@@ -49,29 +54,64 @@ class Worker {
     if (group_.rank() == 0) progress_.started(config_, iterations, dataset_.train_size);
     group_.barrier();
     const double start = now_seconds();
-    std::size_t epoch = 0;
-    while (done_ < iterations) train_epoch(++epoch, iterations);
-    return finish(epoch, now_seconds() - start);
+    const std::size_t before = done_;
+    while (done_ < iterations && !stopped_) train_epoch(iterations);
+    const double seconds = now_seconds() - start;
+    if (stopped_ && done_ < iterations) return stop(iterations);
+    return finish(done_ - before, seconds);
   }
 
  private:
+  void resume() {
+    const Checkpoint checkpoint = share_checkpoint(group_, config_);
+    replica_.restore(checkpoint.state, checkpoint.file.string());
+    done_ = checkpoint.iteration;
+    feed_.skip(done_);
+    if (done_ >= planned_iterations())
+      throw UsageError(
+          fmt::format("{} has {} iterations, all that were asked for: there is nothing to resume",
+                      checkpoint.file.string(), done_));
+  }
+
+  /// A collective; rank 0 writes.
+  std::filesystem::path save_checkpoint() {
+    replica_.average_statistics();
+    if (group_.rank() != 0) return {};
+    return write_checkpoint(config_, {.iteration = done_, .state = replica_.state()});
+  }
+
+  Summary stop(std::size_t iterations) {
+    if (config_.run_dir.empty())
+      throw StoppedError(fmt::format("stopped after iteration {} of {}", done_, iterations));
+    const auto file = save_checkpoint();
+    if (group_.rank() != 0) return {};
+    throw StoppedError(
+        fmt::format("stopped after iteration {} of {}: {} has all that was learnt. Give the same "
+                    "command again with --resume --run-dir {} to go on",
+                    done_, iterations, file.string(), config_.run_dir.string()));
+  }
+
   std::size_t planned_iterations() const {
     constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
     const std::size_t by_epochs =
-        config_.epochs > 0 ? config_.epochs * sampler_.batches_per_epoch() : kUnlimited;
+        config_.epochs > 0 ? config_.epochs * feed_.batches_per_epoch() : kUnlimited;
     return std::min(by_epochs, config_.iterations > 0 ? config_.iterations : kUnlimited);
   }
 
-  void train_epoch(std::size_t epoch, std::size_t iterations) {
-    for (std::size_t k = 0; k < sampler_.batches_per_epoch() && done_ < iterations; ++k) {
-      Record record = replica_.step(dataset_.train, sampler_.batch(epoch, k));
-      record.epoch = static_cast<double>(epoch);
+  /// To the end of the epoch, of the run, or until it is stopped.
+  void train_epoch(std::size_t iterations) {
+    const std::size_t epoch = 1 + done_ / feed_.batches_per_epoch();
+    const std::size_t end = std::min(iterations, epoch * feed_.batches_per_epoch());
+    while (done_ < end && !stopped_) {
+      Record record = replica_.step(feed_);
       record.iteration = static_cast<double>(++done_);
       record.lr = config_.learning_rate;
       recorder_.add(record);
       if (group_.rank() == 0)
         progress_.iteration(done_, iterations, record.loss_sum / std::max(1.0, record.samples),
                             record.times.total);
+      if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
+      stopped_ = stop_vote_.after_step(record.times.total);
     }
     recorder_.flush();
     if (group_.rank() == 0) progress_.epoch(epoch, epoch_records_);
@@ -87,7 +127,7 @@ class Worker {
     folder_->add_epoch(rank, records);
   }
 
-  Summary finish(std::size_t epochs, double seconds) {
+  Summary finish(std::size_t steps, double seconds) {
     const engine::Score test = replica_.evaluate(dataset_.test, dataset_.test_size);
     const std::string weights = models::weights_sha256(replica_.engine().parameter_state());
     const std::vector<std::uint8_t> hashes =
@@ -96,11 +136,11 @@ class Worker {
     if (group_.rank() != 0) return {};
 
     Summary summary = describe();
-    summary.epochs = epochs;
+    summary.epochs = 1 + (done_ - 1) / feed_.batches_per_epoch();
     summary.iterations = done_;
     summary.seconds_total = seconds;
     summary.seconds_per_epoch =
-        seconds / static_cast<double>(done_) * static_cast<double>(sampler_.batches_per_epoch());
+        seconds / static_cast<double>(steps) * static_cast<double>(feed_.batches_per_epoch());
     summary.images_per_second = images_trained() / seconds;
     summary.test_loss = test.loss_sum / static_cast<double>(test.samples);
     summary.test_accuracy = static_cast<double>(test.correct) / static_cast<double>(test.samples);
@@ -184,9 +224,11 @@ class Worker {
   const TrainConfig& config_;
   Progress& progress_;
   Dataset dataset_;
-  data::Sampler sampler_;
+  Feed feed_;
   Replica replica_;
   std::size_t done_ = 0;  ///< iterations
+  StopVote stop_vote_;
+  bool stopped_ = false;
 
   Recorder recorder_;
   std::vector<std::vector<Record>> records_;        ///< on rank 0: of the whole run, by rank
@@ -196,10 +238,11 @@ class Worker {
 
 }  // namespace
 
-Summary train_worker(Group group, const TrainConfig& config, Progress& progress) {
+Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
+                     const StopAsked& stop_asked) {
   config.validate();
   engine::use_threads(config.threads_per_worker());
-  return Worker(std::move(group), config, progress).run();
+  return Worker(std::move(group), config, progress, stop_asked).run();
 }
 
 }  // namespace lockstep::train

@@ -1,10 +1,13 @@
 // One worker's part of a training run.
 #pragma once
 
+#include <lockstep/error.h>
 #include <lockstep/group.h>
 
 #include "train/config.h"
 #include "train/summary.h"
+
+#include <functional>
 
 namespace lockstep::train {
 
@@ -20,9 +23,20 @@ class Progress {
   virtual void epoch(std::size_t epoch, const std::vector<std::vector<Record>>& records) = 0;
 };
 
+/// Whether the run is to stop after this step, and go on another time.
+using StopAsked = std::function<bool()>;
+
 /// Trains as one rank of the group. All ranks call it with the same configuration. Writes the run
 /// folder and the weights from rank 0, whose return value is the run's summary; other ranks get an
-/// empty one.
-Summary train_worker(Group group, const TrainConfig& config, Progress& progress);
+/// empty one. If some rank is asked to stop, all do so after the same step; rank 0 writes a
+/// checkpoint and throws StoppedError.
+Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
+                     const StopAsked& stop_asked = {});
+
+/// The run was asked to stop; the message says how to go on.
+class StoppedError : public Error {
+ public:
+  using Error::Error;
+};
 
 }  // namespace lockstep::train

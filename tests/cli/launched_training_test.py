@@ -22,7 +22,8 @@ class LaunchedTraining(ProgramTest):
 
     def test_of_the_example_learns(self):
         output, errors = self.run_program("launch", "--workers", 2, "--", os.environ["LOCKSTEP_EXAMPLE"])
-        self.assertRegex(output, r"^step 100: loss \d.\d+\nstep 200: loss \d.\d+\nstep 300: loss 0.[01]\d*\n$")
+        self.assertRegex(output, r"^step 100: loss \d.\d+\nstep 200: loss \d.\d+\nstep 300: loss 0.[01]\d*\n"
+                                 r"weights: norm \d+.\d+\n$")
         self.assertEqual(errors, "")
 
 

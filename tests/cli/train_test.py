@@ -1,6 +1,7 @@
 """lockstep train: what it prints, what it writes, and how it ends when it is stopped."""
 import json
 import os
+import resource
 import select
 import signal
 import unittest
@@ -82,6 +83,42 @@ class Stopped(ProgramTest):
             _, errors = self.finish(program, code=1)
             self.assertIn("interrupted", errors)
             self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+    def test_after_an_interrupt_the_run_can_go_on(self):
+        for transport in ["shm", "thread"]:
+            job = ["train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--log-every", 1, "--workers", 2,
+                   "--transport", transport, "--run-dir", transport]
+            program = self.start(*job)
+            self.wait_for(program, "iteration 5/")
+            program.send_signal(signal.SIGINT)
+            _, errors = self.finish(program, code=1)
+            self.assertRegex(errors, r"stopped after iteration \d+ of 1500: .*Give the same command again with --resume")
+            (checkpoint,) = (self.folder / transport / "checkpoints").iterdir()
+            self.assertRegex(checkpoint.name, r"iteration-\d{8}.safetensors")
+            output, errors = self.run_program(*job, "--resume")
+            self.assertIn("iteration 1500/1500", output)
+            self.assertNotIn("iteration 5/", output)
+        self.run_program("train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--workers", 2, "--run-dir", "whole")
+        hashes = {json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
+                  for run in ["shm", "thread", "whole"]}
+        self.assertEqual(len(hashes), 1)
+
+    def test_a_full_disk_leaves_the_checkpoint_before(self):
+        def small_files_only():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        # Shared memory has a size, too, and would meet the limit first.
+        job = ["train", *SMALL, "--workers", 2, "--transport", "thread", "--checkpoint-every", 3, "--run-dir", "run"]
+        self.run_program(*job, "--iterations", 3)
+        (before,) = (self.folder / "run" / "checkpoints").iterdir()
+        content = before.read_bytes()
+        program = self.start(*job, "--iterations", 9, "--resume", preexec_fn=small_files_only)
+        _, errors = self.finish(program, code=1)
+        self.assertIn("checkpoints/iteration-00000006.safetensors", errors)
+        self.assertIn("File too large", errors)
+        self.assertEqual([file.name for file in (self.folder / "run" / "checkpoints").iterdir()], [before.name])
+        self.assertEqual(before.read_bytes(), content)
+        self.run_program(*job, "--iterations", 9, "--resume")
 
     def test_workers_do_not_outlive_a_program_that_was_killed(self):
         program = self.start_training()

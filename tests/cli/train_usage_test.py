@@ -22,6 +22,7 @@ class Help(ProgramTest):
     def test_of_a_command_names_its_options(self):
         for command, options in OPTIONS.items():
             self.expect_help(command, options)
+            self.assertIn("resnet34", self.run_program(command, "--help")[0])
 
 
 class BadUsage(ProgramTest):
@@ -34,12 +35,20 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --lr fast", "--lr")
 
     def test_an_unknown_name_is_answered_with_the_known(self):
-        self.expect_refused("train --model lenet6", "lenet5")
+        self.expect_refused("train --model lenet6", "lenet5, vgg11, vgg13, vgg16, vgg19, resnet18 and resnet34")
         self.expect_refused("train --data mnits", "mnist")
         self.expect_refused("train --sync snail", "gather-scatter, p2p, coordinator, all-reduce")
         self.expect_refused("train --transport pigeon", "shm")
         self.expect_refused("train --dtype float16", "float32 and float64")
         self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, coordinator, all-reduce")
+
+    def test_a_model_that_does_not_take_the_data_is_answered_with_what_does(self):
+        self.expect_refused("train --model vgg11 --data mnist", "use data like cifar10, or a model for such images: lenet5")
+
+    def test_a_run_to_resume_must_be_named_and_there(self):
+        self.expect_refused("train --resume", "--resume needs --run-dir")
+        _, errors = self.run_program("train", "--resume", "--run-dir", "nowhere", code=1)
+        self.assertIn("nowhere/checkpoints: there is no checkpoint to resume from", errors)
 
     def test_numbers_that_make_no_sense_are_named(self):
         self.expect_refused("train --workers 0", "--workers is 0")

@@ -41,11 +41,15 @@ TrainConfig small_job() {
   return config;
 }
 
+Summary train_silently(const Group& group, const TrainConfig& config, const StopAsked& stop_asked) {
+  Silent silent;
+  return train_worker(group, config, silent, stop_asked);
+}
+
 Summary train_on_threads(const TrainConfig& config) {
   Summary summary;
   run_threads(config.workers, [&](const Group& group) {
-    Silent silent;
-    const Summary mine = train_worker(group, config, silent);
+    const Summary mine = train_silently(group, config);
     if (group.rank() == 0) summary = mine;
   });
   return summary;
@@ -69,17 +73,21 @@ std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run_dir,
   return lines;
 }
 
-std::vector<double> weights_in(const std::filesystem::path& file) {
+std::vector<double> values_of(const std::vector<models::StoredTensor>& tensors) {
   std::vector<double> values;
-  for (const models::StoredTensor& tensor : models::read_safetensors(file)) {
-    if (tensor.type == DataType::float64)
-      append<double>(tensor.data, values);
-    else if (tensor.type == DataType::float32)
-      append<float>(tensor.data, values);
+  for (const models::StoredTensor* tensor : models::sorted_by_name(tensors)) {
+    if (tensor->type == DataType::float64)
+      append<double>(tensor->data, values);
+    else if (tensor->type == DataType::float32)
+      append<float>(tensor->data, values);
     else
-      throw std::invalid_argument(tensor.name);
+      throw std::invalid_argument(tensor->name);
   }
   return values;
+}
+
+std::vector<double> weights_in(const std::filesystem::path& file) {
+  return values_of(models::read_safetensors(file));
 }
 
 double distance(const std::vector<double>& a, const std::vector<double>& b) {

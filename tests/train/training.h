@@ -1,6 +1,7 @@
 // Training runs on threads, and what they leave behind.
 #pragma once
 
+#include "models/stored_tensor.h"
 #include "train/worker.h"
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,10 @@ namespace lockstep::train {
 /// an epoch has 4. Momentum and weight decay are on.
 TrainConfig small_job();
 
+/// train_worker without a word.
+Summary train_silently(const Group& group, const TrainConfig& config,
+                       const StopAsked& stop_asked = {});
+
 /// Trains on threads and returns rank 0's summary. Throws what the first rank to fail threw.
 Summary train_on_threads(const TrainConfig& config);
 
@@ -26,7 +31,10 @@ std::string name_of_case(const std::tuple<int, std::string>& workers_and_sync);
 std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run_dir,
                                        const std::string& kind);
 
-/// All elements of a safetensors file of float32 or float64, tensors in the order of their names.
+/// All elements of tensors of float32 or float64, in the order of the tensors' names.
+std::vector<double> values_of(const std::vector<models::StoredTensor>& tensors);
+
+/// The same of a safetensors file.
 std::vector<double> weights_in(const std::filesystem::path& file);
 
 /// |a − b| / |b|. REQUIRES: equally many.

@@ -1,0 +1,13 @@
+// What SIGINT and SIGTERM mean while something goes on that can be left off in good order. Once is
+// a request; whoever repeats it means it, and finds the usual end.
+#pragma once
+
+namespace lockstep::cli {
+
+/// From now on the first of these signals is only noted.
+void catch_stop_requests();
+
+/// Whether one came.
+bool stop_requested();
+
+}  // namespace lockstep::cli

@@ -1,0 +1,144 @@
+#include "train/checkpoint.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "models/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace lockstep::train {
+
+namespace {
+
+constexpr std::string_view kFormat = "lockstep checkpoint 1";
+constexpr std::string_view kPrefix = "iteration-";
+constexpr std::string_view kSuffix = ".safetensors";
+
+std::filesystem::path folder_of(const std::filesystem::path& run_dir) {
+  return run_dir / "checkpoints";
+}
+
+/// The options that decide what a step computes: a run cannot go on with others.
+models::Metadata identity_of(const TrainConfig& config) {
+  return {{"--model", config.model},
+          {"--data", config.data},
+          {"--limit", std::to_string(config.limit)},
+          {"--dtype", config.dtype},
+          {"--batch", std::to_string(config.batch)},
+          {"--seed", std::to_string(config.seed)},
+          {"--no-shuffle", config.shuffle ? "off" : "on"},
+          {"--augment", config.augment ? "on" : "off"},
+          {"--lr", fmt::format("{}", config.learning_rate)},
+          {"--momentum", fmt::format("{}", config.momentum)},
+          {"--weight-decay", fmt::format("{}", config.weight_decay)}};
+}
+
+std::optional<std::size_t> number_in(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// The iteration in a checkpoint's name; none for other files.
+std::optional<std::size_t> iteration_of(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  const std::string_view text(name);
+  if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix)) return std::nullopt;
+  return number_in(text.substr(
+      kPrefix.size(), text.size() - std::min(text.size(), kPrefix.size() + kSuffix.size())));
+}
+
+/// Newest first.
+std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder) {
+  std::vector<std::pair<std::size_t, std::filesystem::path>> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (const auto iteration = iteration_of(entry.path())) found.emplace_back(*iteration, entry);
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::filesystem::path> files;
+  for (auto& [iteration, file] : found) files.push_back(std::move(file));
+  return files;
+}
+
+void require_same_run(const models::Metadata& metadata, const TrainConfig& config,
+                      const std::string& source) {
+  for (const auto& [option, value] : identity_of(config)) {
+    const auto found = metadata.find(option);
+    if (found == metadata.end())
+      throw FileError(fmt::format("{}: it does not say which {} it was made with", source, option));
+    if (found->second != value)
+      throw UsageError(
+          fmt::format("{} was made with {} {}, not {}: resume with the same options, or start anew "
+                      "in another --run-dir",
+                      source, option, found->second, value));
+  }
+}
+
+Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
+                            const TrainConfig& config) {
+  Checkpoint checkpoint;
+  models::Metadata metadata;
+  checkpoint.state = models::parse_safetensors(content, source, &metadata);
+  if (metadata["format"] != kFormat)
+    throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
+  require_same_run(metadata, config, source);
+  const auto iteration = number_in(metadata["iteration"]);
+  if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
+  checkpoint.iteration = *iteration;
+  checkpoint.file = source;
+  return checkpoint;
+}
+
+}  // namespace
+
+std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir) {
+  const auto files = checkpoints_in(folder_of(run_dir));
+  if (files.empty())
+    throw FileError(fmt::format(
+        "{}: there is no checkpoint to resume from: train with --checkpoint-every, or start anew "
+        "without --resume",
+        folder_of(run_dir).string()));
+  return files.front();
+}
+
+std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint) {
+  const auto folder = folder_of(config.run_dir);
+  make_folder(folder);
+  models::Metadata metadata = identity_of(config);
+  metadata["format"] = kFormat;
+  metadata["iteration"] = std::to_string(checkpoint.iteration);
+  const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
+  models::write_safetensors(file, checkpoint.state, metadata);
+  constexpr std::size_t kKept = 2;  // should the newest be damaged
+  const auto files = checkpoints_in(folder);
+  for (std::size_t i = kKept; i < files.size(); ++i) std::filesystem::remove(files[i]);
+  return file;
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig& config) {
+  return parse_checkpoint(read_file(file), file.string(), config);
+}
+
+Checkpoint share_checkpoint(Group& group, const TrainConfig& config) {
+  std::string content;
+  std::string source;
+  if (group.rank() == 0) {
+    source = newest_checkpoint(config.run_dir).string();
+    content = read_file(source);
+  }
+  for (std::string* text : {&source, &content}) {
+    std::vector<std::int64_t> length{static_cast<std::int64_t>(text->size())};
+    group.broadcast(length);
+    text->resize(static_cast<std::size_t>(length[0]));
+    group.broadcast(ArrayView(text->data(), text->size(), DataType::uint8));
+  }
+  return parse_checkpoint(content, source, config);
+}
+
+}  // namespace lockstep::train

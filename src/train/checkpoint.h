@@ -1,0 +1,39 @@
+// Checkpoints: all that a run needs to go on as if it had never stopped. A safetensors file in the
+// run folder's checkpoints/, with the model under PyTorch's names and the optimizer's state beside
+// it; metadata say which run it belongs to and how far that had come. Everything random derives
+// from the seed and the position, so there is no other state.
+//
+// The ranks' number is no part of it: the images of a step do not depend on it.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include "models/stored_tensor.h"
+#include "train/config.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace lockstep::train {
+
+struct Checkpoint {
+  std::size_t iteration = 0;  ///< done so far
+  std::vector<models::StoredTensor> state;
+  std::filesystem::path file{};
+};
+
+/// The newest checkpoint of a run folder. Throws FileError if there is none.
+std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir);
+
+/// Writes it to the run folder as a whole, then removes all older ones but the one before. On
+/// failure (a full disk) throws FileError and leaves those that were there. Returns the file.
+std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint);
+
+/// Throws FileError if the file is not a sound checkpoint, UsageError if it is of another run: the
+/// message names the first option that differs.
+Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig& config);
+
+/// The newest checkpoint of the run, which rank 0 reads for all. A collective.
+Checkpoint share_checkpoint(Group& group, const TrainConfig& config);
+
+}  // namespace lockstep::train

@@ -1,0 +1,45 @@
+#include "train/feed.h"
+
+namespace lockstep::train {
+
+namespace {
+
+/// Below this many bytes a batch is loaded faster than another thread is woken.
+constexpr std::size_t kWorthAThread = 256 * 1024;
+
+int threads_for(const data::Loader& loader, std::size_t batch, int ranks) {
+  const std::size_t images = batch / static_cast<std::size_t>(ranks) + 1;
+  return images * loader.shape().pixels() * sizeof(float) < kWorthAThread ? 0 : 1;
+}
+
+}  // namespace
+
+Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size)
+    : sampler_(options),
+      rank_(rank),
+      size_(size),
+      ahead_(threads_for(loader, options.batch, size) > 0 ? 2 : 1),
+      prefetcher_(loader, threads_for(loader, options.batch, size)) {}
+
+Feed::Share Feed::next() {
+  look_ahead();
+  Share share{.epoch = epoch_of(next_), .global_batch = global_batches_.front()};
+  global_batches_.erase(global_batches_.begin());
+  share.images = &prefetcher_.next();
+  ++next_;
+  look_ahead();
+  return share;
+}
+
+void Feed::look_ahead() {
+  while (prefetcher_.ahead() < ahead_) {
+    const std::size_t step = next_ + prefetcher_.ahead();
+    const std::size_t epoch = epoch_of(step);
+    const auto global = sampler_.batch(epoch, step % batches_per_epoch());
+    const data::Range mine = data::share(global.size(), rank_, size_);
+    global_batches_.push_back(global.size());
+    prefetcher_.ask(global.subspan(mine.begin, mine.size()), epoch);
+  }
+}
+
+}  // namespace lockstep::train

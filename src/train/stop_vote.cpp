@@ -1,0 +1,31 @@
+#include "train/stop_vote.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace lockstep::train {
+
+namespace {
+
+constexpr double kSecondsBetweenVotes = 0.05;
+constexpr double kMostSteps = 10'000;
+
+}  // namespace
+
+StopVote::StopVote(Group group, std::function<bool()> asked)
+    : group_(std::move(group)), asked_(std::move(asked)) {}
+
+bool StopVote::after_step(double seconds) {
+  if (!asked_) return false;
+  if (group_.size() == 1) return asked_();
+  slowest_ = std::max(slowest_, seconds);
+  if (--steps_left_ > 0) return false;
+  std::vector<double> vote{asked_() ? 1.0 : 0.0, slowest_};
+  group_.all_reduce(vote, ReduceOp::max);
+  steps_left_ = static_cast<std::size_t>(
+      std::clamp(kSecondsBetweenVotes / std::max(vote[1], 1e-9), 1.0, kMostSteps));
+  slowest_ = 0;
+  return vote[0] > 0;
+}
+
+}  // namespace lockstep::train

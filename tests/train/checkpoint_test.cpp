@@ -1,0 +1,185 @@
+// A run that stopped and went on ends with the same bits as one that never stopped.
+#include "train/checkpoint.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "models/safetensors.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
+#include "train/training.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace lockstep::train {
+namespace {
+
+/// Seven batches an epoch.
+class CheckpointTest : public ::testing::Test {
+ protected:
+  CheckpointTest() {
+    config_ = small_job();
+    config_.workers = 2;
+    config_.epochs = 0;
+    config_.iterations = 19;
+    config_.augment = true;
+  }
+
+  std::filesystem::path run_dir(const std::string& name) const { return folder_.path() / name; }
+
+  /// The summary of a run of so many iterations in a folder.
+  Summary train(const std::string& folder, std::size_t iterations, bool resume = false) {
+    TrainConfig config = config_;
+    config.run_dir = run_dir(folder);
+    config.iterations = iterations;
+    config.checkpoint_every = 5;
+    config.resume = resume;
+    return train_on_threads(config);
+  }
+
+  std::vector<std::string> checkpoints(const std::string& folder) const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(run_dir(folder) / "checkpoints"))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  testing::TemporaryFolder folder_;
+  TrainConfig config_;
+};
+
+TEST_F(CheckpointTest, GoesOnAsIfTheRunHadNeverStopped) {
+  const Summary whole = train("whole", 19);
+  train("halves", 12);
+  EXPECT_EQ(checkpoints("halves"), (std::vector<std::string>{"iteration-00000005.safetensors",
+                                                             "iteration-00000010.safetensors"}));
+  const Summary resumed = train("halves", 19, true);
+  EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
+  EXPECT_EQ(resumed.iterations, 19u);
+  EXPECT_EQ(resumed.epochs, 3u);
+  EXPECT_EQ(resumed.test_loss, whole.test_loss);
+}
+
+TEST_F(CheckpointTest, KeepsTheNewestAndTheOneBefore) {
+  train("run", 19);
+  EXPECT_EQ(checkpoints("run"), (std::vector<std::string>{"iteration-00000010.safetensors",
+                                                          "iteration-00000015.safetensors"}));
+}
+
+TEST_F(CheckpointTest, MetricsHaveEveryIterationOnce) {
+  train("run", 12);
+  train("run", 19, true);
+  for (int rank : {0, 1}) {
+    std::vector<int> iterations;
+    for (const nlohmann::json& line : metrics_of(run_dir("run"), "iteration"))
+      if (line.at("rank") == rank) iterations.push_back(line.at("iteration"));
+    std::vector<int> expected(19);
+    for (int i = 0; i < 19; ++i) expected[static_cast<std::size_t>(i)] = i + 1;
+    EXPECT_EQ(iterations, expected);
+  }
+  EXPECT_EQ(metrics_of(run_dir("run"), "test").size(), 1u);
+}
+
+TEST_F(CheckpointTest, FitsAnotherNumberOfWorkers) {
+  const Summary whole = train("whole", 19);
+  train("run", 10);
+  config_.workers = 3;
+  const Summary resumed = train("run", 19, true);
+  EXPECT_EQ(resumed.workers, 3);
+  EXPECT_NEAR(resumed.test_loss, whole.test_loss, 1e-4 * whole.test_loss);
+}
+
+TEST_F(CheckpointTest, HoldsTheStatisticsOfBatchNorm) {
+  config_.model = "vgg11";
+  config_.data = "synthetic:train=16,test=4";
+  config_.batch = 8;
+  config_.augment = false;
+  const auto run = [&](const std::string& folder, std::size_t iterations, bool resume) {
+    TrainConfig config = config_;
+    config.run_dir = run_dir(folder);
+    config.iterations = iterations;
+    config.checkpoint_every = 1;
+    config.resume = resume;
+    return train_on_threads(config);
+  };
+  const Summary whole = run("whole", 2, false);
+  run("halves", 1, false);
+  const Summary resumed = run("halves", 2, true);
+  EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
+  EXPECT_EQ(resumed.buffers_sha256, whole.buffers_sha256);
+}
+
+TEST_F(CheckpointTest, AStopIsAgreedOnAndSaysHowToGoOn) {
+  const Summary whole = train("whole", 200);
+  TrainConfig config = config_;
+  config.run_dir = run_dir("stopped");
+  config.iterations = 200;
+  // One rank is asked, at its third look; the other never is.
+  std::atomic<int> looks = 0;
+  const auto stopped = [&] {
+    run_threads(2, [&](Group group) {
+      const int rank = group.rank();
+      train_silently(group, config, [&looks, rank] { return rank == 1 && ++looks >= 3; });
+    });
+  };
+  testing::expect_error<StoppedError>(stopped,
+                                      {"stopped after iteration", "of 200", "--resume", "stopped"});
+  ASSERT_EQ(checkpoints("stopped").size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(run_dir("stopped") / "summary.json"));
+  config.resume = true;
+  EXPECT_EQ(train_on_threads(config).weights_sha256, whole.weights_sha256);
+}
+
+TEST_F(CheckpointTest, OfAnotherRunIsRefused) {
+  train("run", 5);
+  config_.batch = 32;
+  testing::expect_error<UsageError>([&] { train("run", 19, true); },
+                                    {"iteration-00000005", "--batch 16, not 32", "same options"});
+}
+
+TEST_F(CheckpointTest, HasToBeThere) {
+  testing::expect_error<FileError>([&] { train("nowhere", 19, true); },
+                                   {"nowhere", "no checkpoint", "--checkpoint-every"});
+}
+
+TEST_F(CheckpointTest, MustLeaveSomethingToDo) {
+  train("run", 5);
+  testing::expect_error<UsageError>([&] { train("run", 5, true); }, {"nothing to resume"});
+}
+
+TEST_F(CheckpointTest, IsNotTrusted) {
+  train("run", 5);
+  const auto file = newest_checkpoint(run_dir("run"));
+  const std::string whole = read_file(file);
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  for (std::size_t length :
+       {whole.size() - 1, whole.size() / 2, std::size_t{100}, std::size_t{0}}) {
+    write_file(file, whole.substr(0, length));
+    testing::expect_error<FileError>([&] { read_checkpoint(file, config); }, {file.string()});
+  }
+  // Sound weights, but no checkpoint.
+  models::write_safetensors(file, {});
+  testing::expect_error<FileError>([&] { read_checkpoint(file, config); }, {"not a checkpoint"});
+}
+
+TEST_F(CheckpointTest, WithoutTheOptimizersStateIsRefused) {
+  train("run", 5);
+  const auto file = newest_checkpoint(run_dir("run"));
+  models::Metadata metadata;
+  auto state = models::read_safetensors(file, &metadata);
+  const auto removed = std::erase_if(state, [](const auto& tensor) {
+    return tensor.name == "optimizer.momentum.classifier.2.bias";
+  });
+  ASSERT_EQ(removed, 1u);
+  models::write_safetensors(file, state, metadata);
+  testing::expect_error<FileError>([&] { train("run", 19, true); },
+                                   {"optimizer.momentum", "is missing or does not fit"});
+}
+
+}  // namespace
+}  // namespace lockstep::train

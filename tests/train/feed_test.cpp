@@ -1,0 +1,58 @@
+// The feed gives every rank its share of what the sampler plans, epoch after epoch.
+#include "train/feed.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::train {
+namespace {
+
+/// Pixel values are the image's number; large enough that batches are loaded ahead of time if
+/// `big`.
+data::Loader numbered(std::size_t count, bool big) {
+  auto images = std::make_shared<data::Images>();
+  images->shape = big ? data::ImageShape{3, 128, 128} : data::ImageShape{1, 1, 1};
+  images->classes = 256;
+  for (std::size_t i = 0; i < count; ++i) {
+    images->labels.push_back(static_cast<std::uint8_t>(i));
+    images->pixels.insert(images->pixels.end(), images->shape.pixels(),
+                          static_cast<std::uint8_t>(i));
+  }
+  const auto channels = static_cast<std::size_t>(images->shape.channels);
+  return data::Loader(images, {std::vector<float>(channels, 0), std::vector<float>(channels, 1)},
+                      0);
+}
+
+class FeedTest : public ::testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FeedTest, ::testing::Bool());
+
+TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
+  constexpr std::size_t kImages = 22;
+  const data::Loader loader = numbered(kImages, GetParam());
+  const data::SamplerOptions options{.count = kImages, .batch = 8, .seed = 3};
+  for (int size : {1, 2, 3}) {
+    std::vector<std::unique_ptr<Feed>> feeds;
+    for (int rank = 0; rank < size; ++rank)
+      feeds.push_back(std::make_unique<Feed>(loader, options, rank, size));
+    data::Sampler sampler(options);
+    for (std::size_t step = 0; step < 9; ++step) {
+      const std::size_t epoch = 1 + step / 3;
+      std::vector<std::int64_t> seen;
+      const auto planned = sampler.batch(epoch, step % 3);
+      for (auto& feed : feeds) {
+        const Feed::Share share = feed->next();
+        EXPECT_EQ(share.epoch, epoch);
+        EXPECT_EQ(share.global_batch, planned.size());
+        for (std::size_t i = 0; i < share.images->size(); ++i) {
+          seen.push_back(share.images->labels[i]);
+          EXPECT_EQ(share.images->pixels[i * loader.shape().pixels()],
+                    static_cast<float>(share.images->labels[i]) / 255.0f);
+        }
+      }
+      EXPECT_EQ(seen, std::vector<std::int64_t>(planned.begin(), planned.end())) << step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::train
