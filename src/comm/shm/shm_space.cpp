@@ -2,9 +2,9 @@
 
 #include <lockstep/error.h>
 
+#include "base/files.h"
 #include "base/free_memory.h"
 #include "base/text.h"
-#include "base/files.h"
 #include "comm/shm/segment.h"
 
 #include <fmt/format.h>
