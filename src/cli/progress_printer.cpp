@@ -81,7 +81,8 @@ class Bar : public train::Progress {
     const bool last = done == iterations;
     if (!last && now - drawn_ < 0.1) return;
     drawn_ = now;
-    const double rate = static_cast<double>(done) / (now - start_);
+    if (first_ == 0) first_ = done;  // a run that was resumed does not begin with 1
+    const double rate = static_cast<double>(done - first_ + 1) / (now - start_);
     fmt::print(out_, "\r\033[K{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left",
                bar_of(done, iterations), done, iterations, loss, rate * static_cast<double>(batch_),
                static_cast<double>(iterations - done) / rate);
@@ -94,6 +95,7 @@ class Bar : public train::Progress {
  private:
   std::FILE* const out_;
   double start_ = 0;
+  std::size_t first_ = 0;  ///< iteration
   double drawn_ = 0;
   std::size_t batch_ = 0;
 };

@@ -32,8 +32,12 @@ void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
   });
 }
 
-void require_success(const launch::JobResult& result) {
-  if (result.interrupted_by != 0) throw Error("interrupted");
+void require_success(const launch::JobResult& result, const std::filesystem::path& run_dir) {
+  if (result.interrupted_by != 0) {
+    // One that came too late to stop anything is none.
+    if (!result.first_failure && std::filesystem::exists(run_dir / "summary.json")) return;
+    throw Error("interrupted");
+  }
   if (!result.first_failure) return;
   const std::string what = fmt::format("the run failed: {}", result.first_failure->text());
   if (result.first_failure->code() == kBadUsage) throw UsageError(what);
@@ -58,7 +62,7 @@ void run_processes_training(const train::TrainConfig& config, ProgressStyle styl
       return report_exception("lockstep");
     }
   });
-  require_success(result);
+  require_success(result, config.run_dir);
 }
 
 void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
@@ -66,7 +70,7 @@ void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
   std::vector<std::string> arguments = train_arguments(config);
   arguments.insert(arguments.end(), {"--log-every", std::to_string(log_every), "--progress",
                                      std::string(name_of(style))});
-  require_success(run_this_program_under_mpirun(config.workers, arguments));
+  require_success(run_this_program_under_mpirun(config.workers, arguments), config.run_dir);
 }
 
 }  // namespace

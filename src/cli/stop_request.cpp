@@ -1,15 +1,17 @@
 #include "cli/stop_request.h"
 
+#include <atomic>
 #include <csignal>
 
 namespace lockstep::cli {
 
 namespace {
 
-volatile std::sig_atomic_t requested = 0;
+std::atomic<bool> requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal");
 
 void note(int) {
-  requested = 1;
+  requested = true;
 }
 
 }  // namespace
@@ -17,12 +19,12 @@ void note(int) {
 void catch_stop_requests() {
   struct sigaction action {};
   action.sa_handler = note;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
 }
 
 bool stop_requested() {
-  return requested != 0;
+  return requested;
 }
 
 }  // namespace lockstep::cli

@@ -104,7 +104,15 @@ void add_train_command(CLI::App& app, int& code) {
       if (options->config.resume) {
         if (options->config.run_dir.empty())
           throw UsageError("--resume needs --run-dir: the folder of the run that is to go on");
-        train::read_checkpoint(train::newest_checkpoint(options->config.run_dir), options->config);
+      }
+      // Better now than after the workers have come together. Rank 0 may be the only one that can
+      // see the folder.
+      if (!options->config.run_dir.empty() && place.rank == 0) {
+        if (options->config.resume)
+          train::read_checkpoint(train::newest_checkpoint(options->config.run_dir),
+                                 options->config);
+        else
+          train::require_no_checkpoints(options->config.run_dir);
       }
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
       finish_train_options(*command, options->config, options->view);

@@ -54,16 +54,37 @@ std::optional<std::size_t> iteration_of(const std::filesystem::path& file) {
       kPrefix.size(), text.size() - std::min(text.size(), kPrefix.size() + kSuffix.size())));
 }
 
+/// None if there is no such folder.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    files.push_back(entry.path());
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    throw FileError(fmt::format("{}: cannot look into it: {}", folder.string(), error.message()));
+  return files;
+}
+
 /// Newest first.
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder) {
   std::vector<std::pair<std::size_t, std::filesystem::path>> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (const auto iteration = iteration_of(entry.path())) found.emplace_back(*iteration, entry);
+  for (const auto& file : files_in(folder))
+    if (const auto iteration = iteration_of(file)) found.emplace_back(*iteration, file);
   std::sort(found.rbegin(), found.rend());
   std::vector<std::filesystem::path> files;
   for (auto& [iteration, file] : found) files.push_back(std::move(file));
   return files;
+}
+
+/// What older checkpoints and writes that were cut off have left. Failure costs only room.
+void remove_left_over(const std::filesystem::path& folder) {
+  constexpr std::size_t kKept = 2;  // should the newest be damaged
+  std::error_code error;
+  const auto files = checkpoints_in(folder);
+  for (std::size_t i = kKept; i < files.size(); ++i) std::filesystem::remove(files[i], error);
+  for (const auto& file : files_in(folder))
+    if (file.filename().string().starts_with(kPrefix) && file.extension() == ".part")
+      std::filesystem::remove(file, error);
 }
 
 void require_same_run(const models::Metadata& metadata, const TrainConfig& config,
@@ -86,7 +107,10 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   models::Metadata metadata;
   checkpoint.state = models::parse_safetensors(content, source, &metadata);
   if (metadata["format"] != kFormat)
-    throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
+    throw FileError(
+        fmt::format("{}: not a checkpoint of this version of Lockstep. If it is damaged, "
+                    "remove it: the one before it is beside it",
+                    source));
   require_same_run(metadata, config, source);
   const auto iteration = number_in(metadata["iteration"]);
   if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
@@ -96,6 +120,14 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
 }
 
 }  // namespace
+
+void require_no_checkpoints(const std::filesystem::path& run_dir) {
+  if (!checkpoints_in(folder_of(run_dir)).empty())
+    throw UsageError(fmt::format(
+        "{} has checkpoints of an earlier run: go on with it (--resume), remove them, or start in "
+        "another --run-dir",
+        folder_of(run_dir).string()));
+}
 
 std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir) {
   const auto files = checkpoints_in(folder_of(run_dir));
@@ -115,9 +147,7 @@ std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoi
   metadata["iteration"] = std::to_string(checkpoint.iteration);
   const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
   models::write_safetensors(file, checkpoint.state, metadata);
-  constexpr std::size_t kKept = 2;  // should the newest be damaged
-  const auto files = checkpoints_in(folder);
-  for (std::size_t i = kKept; i < files.size(); ++i) std::filesystem::remove(files[i]);
+  remove_left_over(folder);
   return file;
 }
 

@@ -1,7 +1,7 @@
-// Checkpoints: all that a run needs to go on as if it had never stopped. A safetensors file in the
-// run folder's checkpoints/, with the model under PyTorch's names and the optimizer's state beside
-// it; metadata say which run it belongs to and how far that had come. Everything random derives
-// from the seed and the position, so there is no other state.
+// Checkpoints: all that a run needs to go on and end with the weights of one that never stopped. A
+// safetensors file in the run folder's checkpoints/, with the model under PyTorch's names and the
+// optimizer's state beside it; metadata say which run it belongs to and how far that had come.
+// Everything random derives from the seed and the position, so there is no other state.
 //
 // The ranks' number is no part of it: the images of a step do not depend on it.
 #pragma once
@@ -21,6 +21,10 @@ struct Checkpoint {
   std::vector<models::StoredTensor> state;
   std::filesystem::path file{};
 };
+
+/// Throws UsageError if the run folder has checkpoints: a run that starts anew would mix its own
+/// with them.
+void require_no_checkpoints(const std::filesystem::path& run_dir);
 
 /// The newest checkpoint of a run folder. Throws FileError if there is none.
 std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir);

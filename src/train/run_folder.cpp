@@ -41,8 +41,9 @@ std::string lines_until(const std::filesystem::path& file, std::size_t done) {
   std::string kept;
   for (std::string line; std::getline(lines, line);) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("kind", "") != "test" &&
-        json.value("iteration", done + 1) <= done)
+    if (!json.is_object() || !json.contains("iteration") || !json.contains("kind")) continue;
+    const auto& iteration = json["iteration"];
+    if (json["kind"] != "test" && iteration.is_number_unsigned() && iteration <= done)
       kept += line + "\n";
   }
   return kept;
@@ -87,11 +88,15 @@ void RunFolder::add_line(const nlohmann::json& line) {
   metrics_ << line.dump() << '\n';
 }
 
-void RunFolder::finish(const Summary& summary) {
-  metrics_.close();
+void RunFolder::flush() {
+  metrics_.flush();
   if (!metrics_)
     throw FileError(fmt::format("{}: could not be written whole: is the disk full?",
                                 (folder_ / "metrics.jsonl").string()));
+}
+
+void RunFolder::finish(const Summary& summary) {
+  flush();
   write_file(folder_ / "summary.json", to_json(summary).dump(2) + "\n");
 }
 

@@ -27,6 +27,9 @@ class RunFolder {
   /// The test, over all ranks: its scores, and the epoch and iteration it came after.
   void add_test(const Record& test);
 
+  /// Lines so far reach the file. Throws FileError if any could not be written.
+  void flush();
+
   /// Throws FileError if any line could not be written.
   void finish(const Summary& summary);
 

@@ -52,7 +52,7 @@ Totals totals_of(const std::vector<Record>& records) {
   const double last_epoch = records.empty() ? 0 : records.back().epoch;
   const bool only_one = records.size() == 1;
   for (const Record& record : records) {
-    if (record.iteration > 1 || only_one) {
+    if (&record != &records.front() || only_one) {
       totals.times += record.times;
       totals.bytes += record.bytes;
       totals.iterations += 1;
@@ -87,7 +87,7 @@ Distribution distribution_of(const std::vector<std::vector<Record>>& records) {
   std::vector<double> seconds;
   for (const auto& rank : records)
     for (const Record& record : rank)
-      if (record.iteration > 1 || rank.size() == 1) seconds.push_back(record.times.total);
+      if (&record != &rank.front() || rank.size() == 1) seconds.push_back(record.times.total);
   return {observe::mean(seconds), observe::percentile(seconds, 0.5),
           observe::percentile(seconds, 0.9)};
 }

@@ -46,7 +46,9 @@ class Worker {
     if (group_.rank() != 0) return;
     records_.resize(static_cast<std::size_t>(group_.size()));
     epoch_records_.resize(records_.size());
-    if (!config.run_dir.empty()) folder_.emplace(config.run_dir, config, done_);
+    if (config.run_dir.empty()) return;
+    if (!config.resume) require_no_checkpoints(config.run_dir);
+    folder_.emplace(config.run_dir, config, done_);
   }
 
   Summary run() {
@@ -76,7 +78,9 @@ class Worker {
   /// A collective; rank 0 writes.
   std::filesystem::path save_checkpoint() {
     replica_.average_statistics();
+    recorder_.flush();
     if (group_.rank() != 0) return {};
+    if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
     return write_checkpoint(config_, {.iteration = done_, .state = replica_.state()});
   }
 
@@ -114,17 +118,20 @@ class Worker {
       stopped_ = stop_vote_.after_step(record.times.total);
     }
     recorder_.flush();
-    if (group_.rank() == 0) progress_.epoch(epoch, epoch_records_);
+    if (group_.rank() != 0) return;
+    progress_.epoch(epoch, epoch_records_);
+    for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank) {
+      if (folder_ && done_ == end) folder_->add_epoch(static_cast<int>(rank), epoch_records_[rank]);
+      epoch_records_[rank].clear();
+    }
   }
 
-  /// On rank 0: a rank's records of the epoch that just ended.
+  /// On rank 0: a rank's newest records.
   void keep(int rank, std::span<const Record> records) {
     const auto index = static_cast<std::size_t>(rank);
-    epoch_records_[index].assign(records.begin(), records.end());
-    records_[index].insert(records_[index].end(), records.begin(), records.end());
-    if (!folder_) return;
-    folder_->add_iterations(rank, records);
-    folder_->add_epoch(rank, records);
+    for (auto* all : {&epoch_records_[index], &records_[index]})
+      all->insert(all->end(), records.begin(), records.end());
+    if (folder_) folder_->add_iterations(rank, records);
   }
 
   Summary finish(std::size_t steps, double seconds) {

@@ -3,6 +3,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import unittest
 
@@ -83,6 +84,7 @@ class Stopped(ProgramTest):
             _, errors = self.finish(program, code=1)
             self.assertIn("interrupted", errors)
             self.assertFalse((self.folder / "run" / "summary.json").exists())
+            shutil.rmtree(self.folder / "run")
 
     def test_after_an_interrupt_the_run_can_go_on(self):
         for transport in ["shm", "thread"]:

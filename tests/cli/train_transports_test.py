@@ -83,6 +83,7 @@ class StoppedUnderMpirun(ProgramTest):
             _, errors = self.finish(program, code=1)
             self.assertIn("interrupted", errors)
             self.assertFalse((self.folder / "run" / "summary.json").exists())
+            shutil.rmtree(self.folder / "run")
 
 
 if __name__ == "__main__":

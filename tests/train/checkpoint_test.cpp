@@ -141,6 +141,31 @@ TEST_F(CheckpointTest, OfAnotherRunIsRefused) {
                                     {"iteration-00000005", "--batch 16, not 32", "same options"});
 }
 
+TEST_F(CheckpointTest, OfAnEarlierRunIsNotMixedWithANewOne) {
+  train("run", 5);
+  testing::expect_error<UsageError>([&] { require_no_checkpoints(run_dir("run")); },
+                                    {"checkpoints of an earlier run", "--resume"});
+  testing::expect_error<UsageError>([&] { train("run", 5); }, {"checkpoints of an earlier run"});
+  require_no_checkpoints(run_dir("another"));
+}
+
+TEST_F(CheckpointTest, LeavesWhatWasMeasuredSoFar) {
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  config.checkpoint_every = 3;
+  // It dies in the middle of an epoch, without a word.
+  EXPECT_THROW(run_threads(2,
+                           [&](Group group) {
+                             train_silently(group, config, [looks = 0]() mutable -> bool {
+                               if (++looks == 5) throw std::runtime_error("dead");
+                               return false;
+                             });
+                           }),
+               std::exception);
+  const std::size_t newest = read_checkpoint(newest_checkpoint(config.run_dir), config).iteration;
+  EXPECT_GE(metrics_of(config.run_dir, "iteration").size(), 2 * newest);
+}
+
 TEST_F(CheckpointTest, HasToBeThere) {
   testing::expect_error<FileError>([&] { train("nowhere", 19, true); },
                                    {"nowhere", "no checkpoint", "--checkpoint-every"});

@@ -87,7 +87,8 @@ std::optional<Loss> ControlMesh::loss_of(int rank) {
     loss.last_call = members_[static_cast<std::size_t>(culprit)].last_call.text();
   }
   // Who blames it may have seen its connection end before we do.
-  if (presence == Presence::present && blamed.died) presence = Presence::died;
+  if (presence == Presence::present && blamed.died && culprit != membership_.rank)
+    presence = Presence::died;
   loss.rank = membership_.labels[static_cast<std::size_t>(culprit)];
   loss.died = presence == Presence::died;
   loss.what = names_[static_cast<std::size_t>(culprit)];

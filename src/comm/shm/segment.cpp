@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace lockstep::comm {
 
 namespace {
@@ -21,6 +23,15 @@ std::shared_ptr<std::byte> map_shared(int fd, std::size_t bytes) {
   return {static_cast<std::byte*>(memory), [bytes](std::byte* mapped) { ::munmap(mapped, bytes); }};
 }
 
+/// A signal may cut it short.
+bool reserve_room(int fd, off_t length) {
+  int result = 0;
+  do {
+    result = ::fallocate(fd, 0, 0, length);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
 }  // namespace
 
 NewSegment make_segment(std::size_t bytes, bool reserve) {
@@ -28,7 +39,7 @@ NewSegment make_segment(std::size_t bytes, bool reserve) {
   const auto length = static_cast<off_t>(bytes);
   if (!fd || ::ftruncate(fd.get(), length) != 0) return {};
   // Without room the kernel would end a process at its first touch of a page; better to know now.
-  if (reserve && ::fallocate(fd.get(), 0, 0, length) != 0) return {};
+  if (reserve && !reserve_room(fd.get(), length)) return {};
   auto memory = map_shared(fd.get(), bytes);
   if (!memory) return {};
   return {std::move(fd), std::move(memory)};
