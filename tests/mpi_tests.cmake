@@ -3,7 +3,7 @@
 #   much of what it allocates, so leaks are not looked for; thread sanitizer cannot see its locks.
 function(lockstep_mpi_test name ranks filter)
   set(as_root "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-  lockstep_test(${name} LABELS mpi TIMEOUT 180 COMMAND
+  lockstep_test(${name} LABELS mpi TIMEOUT 600 COMMAND
     "${MPIEXEC_EXECUTABLE}" --oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader
     --mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 --mca orte_allowed_exit_without_sync 1
     -n ${ranks} $<TARGET_FILE:lockstep_mpi_tests> --gtest_filter=${filter})
