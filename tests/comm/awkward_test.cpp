@@ -3,7 +3,7 @@
 #include <lockstep/group.h>
 
 #include "base/random.h"
-#include "support/mishap.h"
+#include "support/random_mishap.h"
 #include "support/random_operations.h"
 #include "support/ranks.h"
 
@@ -156,27 +156,18 @@ TEST_P(Awkward, WorkAndMemoryMayOutliveTheGroup) {
 /// One rank comes to grief at a random moment while all do random operations; every other rank must
 /// name it.
 void disturb_at_random(RankKind kind, Mishap mishap, Random& random, int round) {
-  const int size = 2 + static_cast<int>(random.below(4));
-  const int victim = static_cast<int>(random.below(static_cast<std::uint64_t>(size)));
-  const auto delay = std::chrono::microseconds(random.below(20'000));
-  const std::uint64_t plan = random.next();
+  const testing::RandomMishap drawn = testing::draw_mishap(random);
   GroupOptions options;
   if (mishap == Mishap::stop) options.timeout = testing::kDeadlineOfStopped;
   const auto errors = errors_of_ranks(
-      kind, size,
+      kind, drawn.size,
       [=](Group group) {
         std::jthread grief;
-        if (group.rank() == victim) grief = testing::come_to_grief_after(delay, mishap);
-        testing::do_random_operations(group, plan);
+        if (group.rank() == drawn.victim) grief = testing::come_to_grief_after(drawn.delay, mishap);
+        testing::do_random_operations(group, drawn.plan);
       },
       options);
-  for (int rank = 0; rank < size; ++rank) {
-    if (rank == victim) continue;
-    EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
-                AllOf(HasSubstr("rank " + std::to_string(victim) + " (pid"),
-                      HasSubstr(mishap == Mishap::stop ? "" : "died")))
-        << "round " << round << ", rank " << rank << " of " << size << ", victim " << victim;
-  }
+  testing::expect_victim_is_named(errors, mishap, drawn, round);
 }
 
 class RandomDeath : public ::testing::TestWithParam<RankKind> {

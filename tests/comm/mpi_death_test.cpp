@@ -10,10 +10,9 @@
 // - A rank that dies before its MPI_Init has ended keeps the others inside theirs, where nothing
 //   can reach them; they are ended after the grace.
 #include "base/files.h"
-#include "base/random.h"
 #include "comm/mpi/mpi_runtime.h"
 #include "launch/mpirun.h"
-#include "support/mishap.h"
+#include "support/random_mishap.h"
 #include "support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -82,18 +81,10 @@ class MpiDeath : public ::testing::Test {
   static void disturb(Mishap mishap, std::uint64_t seed, int rounds) {
     Random random(seed);
     for (int round = 0; round < rounds; ++round) {
-      const int size = 2 + static_cast<int>(random.below(4));
-      const int victim = static_cast<int>(random.below(static_cast<std::uint64_t>(size)));
-      const Ending ending =
-          run(size, victim, mishap,
-              {std::to_string(random.below(20'000)), std::to_string(random.next() >> 1)});
-      for (int rank = 0; rank < size; ++rank) {
-        if (rank == victim) continue;
-        EXPECT_THAT(ending.errors[static_cast<std::size_t>(rank)],
-                    AllOf(HasSubstr(fmt::format("rank {} (pid", victim)),
-                          HasSubstr(mishap == Mishap::stop ? "" : "died")))
-            << "round " << round << ", rank " << rank << " of " << size << ", victim " << victim;
-      }
+      const testing::RandomMishap drawn = testing::draw_mishap(random);
+      const Ending ending = run(drawn.size, drawn.victim, mishap,
+                                {std::to_string(drawn.delay.count()), std::to_string(drawn.plan)});
+      testing::expect_victim_is_named(ending.errors, mishap, drawn, round);
     }
   }
 };
