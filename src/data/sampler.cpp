@@ -43,6 +43,10 @@ std::size_t Sampler::batches_per_epoch() const {
   return (options_.count - 1) / options_.batch + 1;
 }
 
+std::size_t Sampler::size_of_batch(std::size_t index) const {
+  return std::min(options_.batch, options_.count - index * options_.batch);
+}
+
 std::span<const std::uint32_t> Sampler::batch(std::uint64_t epoch, std::size_t index) {
   LOCKSTEP_CHECK(index < batches_per_epoch(), "batch {} of an epoch of {}", index,
                  batches_per_epoch());
@@ -50,8 +54,7 @@ std::span<const std::uint32_t> Sampler::batch(std::uint64_t epoch, std::size_t i
     order_ = permutation(static_cast<std::uint32_t>(options_.count), Random(options_.seed, epoch));
     order_epoch_ = epoch;
   }
-  const std::size_t begin = index * options_.batch;
-  return std::span(order_).subspan(begin, std::min(options_.batch, options_.count - begin));
+  return std::span(order_).subspan(index * options_.batch, size_of_batch(index));
 }
 
 }  // namespace lockstep::data

@@ -51,6 +51,9 @@ class Sampler {
 
   std::size_t batches_per_epoch() const;
 
+  /// Images of one global batch: the last of an epoch may have fewer than the others.
+  std::size_t size_of_batch(std::size_t index) const;
+
   /// The images of one global batch. Valid until batch() is called for another epoch.
   /// REQUIRES: index < batches_per_epoch().
   std::span<const std::uint32_t> batch(std::uint64_t epoch, std::size_t index);

@@ -23,9 +23,9 @@ Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options, int 
 
 Feed::Share Feed::next() {
   look_ahead();
-  Share share{.epoch = epoch_of(next_), .global_batch = global_batches_.front()};
-  global_batches_.erase(global_batches_.begin());
-  share.images = &prefetcher_.next();
+  const Share share{.epoch = epoch_of(next_),
+                    .global_batch = sampler_.size_of_batch(next_ % batches_per_epoch()),
+                    .images = &prefetcher_.next()};
   ++next_;
   look_ahead();
   return share;
@@ -37,7 +37,6 @@ void Feed::look_ahead() {
     const std::size_t epoch = epoch_of(step);
     const auto global = sampler_.batch(epoch, step % batches_per_epoch());
     const data::Range mine = data::share(global.size(), rank_, size_);
-    global_batches_.push_back(global.size());
     prefetcher_.ask(global.subspan(mine.begin, mine.size()), epoch);
   }
 }

@@ -36,9 +36,8 @@ class Feed {
   data::Sampler sampler_;
   const int rank_;
   const int size_;
-  const std::size_t ahead_;                  ///< batches to load before they are needed
-  std::size_t next_ = 0;                     ///< step, counted over the whole run
-  std::vector<std::size_t> global_batches_;  ///< sizes of those that were asked for, oldest first
+  const std::size_t ahead_;  ///< batches to load before they are needed
+  std::size_t next_ = 0;     ///< step, counted over the whole run
   data::Prefetcher prefetcher_;
 };
 

@@ -114,9 +114,14 @@ Record Replica::step(Feed& feed) {
   return record;
 }
 
-std::vector<models::StoredTensor> Replica::state() const {
+std::vector<models::StoredTensor> Replica::model_state() const {
   std::vector<models::StoredTensor> all = engine_->parameter_state();
   for (auto& buffer : engine_->buffer_state()) all.push_back(std::move(buffer));
+  return all;
+}
+
+std::vector<models::StoredTensor> Replica::state() const {
+  std::vector<models::StoredTensor> all = model_state();
   const auto& parameters = gradients_.parameters();
   for (const optim::OptimizerState& state : optimizer_->state())
     for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -34,6 +34,9 @@ class Replica {
   /// saved afterwards is what was evaluated. A collective.
   engine::Score evaluate(const data::Loader& loader, std::size_t count);
 
+  /// Parameters and buffers.
+  std::vector<models::StoredTensor> model_state() const;
+
   /// All that training changes: parameters and buffers, and the optimizer's state as
   /// "optimizer.momentum.NAME". The same on all ranks once statistics are averaged.
   std::vector<models::StoredTensor> state() const;

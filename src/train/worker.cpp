@@ -182,11 +182,7 @@ class Worker {
   }
 
   void write(const Summary& summary, const engine::Score& test) {
-    if (!config_.save.empty()) {
-      std::vector<models::StoredTensor> state = replica_.engine().parameter_state();
-      for (auto& buffer : replica_.engine().buffer_state()) state.push_back(std::move(buffer));
-      models::write_safetensors(config_.save, state);
-    }
+    if (!config_.save.empty()) models::write_safetensors(config_.save, replica_.model_state());
     if (folder_) {
       const Record& last = records_[0].back();
       folder_->add_test({.epoch = last.epoch,
