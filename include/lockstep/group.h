@@ -51,9 +51,21 @@ struct GroupOptions {
 struct Counters {
   std::uint64_t operations = 0;  ///< collectives and messages that have ended
   std::uint64_t bytes = 0;       ///< bytes sent; on `direct`, read from and written for other ranks
-  double seconds = 0;            ///< time inside operations, waiting included
+  double seconds = 0;            ///< time inside operations, waiting and one under way included
   double wait_seconds = 0;       ///< of it, time until the slowest rank had come
 };
+
+/// A collective or a message that has ended, as an observer sees it.
+struct ObservedOperation {
+  std::string_view name;  ///< "all_reduce", "send"; lives as long as the program
+  Algorithm algorithm = Algorithm::automatic;  ///< automatic where there is no choice
+  std::uint64_t bytes = 0;  ///< of the array that each rank gives, or of the message
+  int peer = -1;            ///< of a message: the other rank
+  double begin = 0;         ///< seconds on the steady clock
+  double end = 0;
+  double wait = 0;  ///< of it, seconds until the slowest rank had come; not known for messages
+};
+using OperationObserver = std::function<void(const ObservedOperation&)>;
 
 /// A small value; copies are the same member of the same group. The rank leaves the group when its
 /// last copy goes away; peers that still need it then get a PeerLostError.
@@ -135,6 +147,12 @@ class Group {
   bool has(Algorithm algorithm) const;
 
   Counters counters() const;
+
+  /// From now on `observer` is told of every operation that ended well, on the thread that ran it
+  /// (of a message: that waited for it first). An empty one ends that; once this returns, the one
+  /// before is not being called any more. It must not throw, nor use the
+  /// group.
+  void observe(OperationObserver observer);
 
  private:
   std::shared_ptr<comm::GroupCore> core_;

@@ -10,9 +10,7 @@
 
 namespace lockstep::comm {
 
-namespace {
-
-std::string_view name_of_operation(Operation operation) {
+std::string_view name_of(Operation operation) {
   switch (operation) {
     case Operation::none:
       return "nothing yet";
@@ -40,11 +38,9 @@ std::string_view name_of_operation(Operation operation) {
   return "unknown operation";
 }
 
-}  // namespace
-
 std::string Fingerprint::text() const {
   if (operation == Operation::none) return "nothing yet";
-  std::string text = fmt::format("{} #{}", name_of_operation(operation), sequence);
+  std::string text = fmt::format("{} #{}", name_of(operation), sequence);
   if (operation == Operation::barrier || operation == Operation::split) return text;
   text += fmt::format(" of {} {}", count, name_of(type));
   const bool reduces = operation == Operation::all_reduce || operation == Operation::reduce ||

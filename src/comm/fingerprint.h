@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::comm {
@@ -24,6 +25,9 @@ enum class Operation : std::uint8_t {
   split
 };
 constexpr Operation kLastOperation = Operation::split;
+
+/// "all_reduce"; lives as long as the program.
+std::string_view name_of(Operation operation);
 
 /// Trivially copyable, because it lies in memory that processes share.
 struct Fingerprint {

@@ -25,11 +25,10 @@ std::string_view Group::transport() const {
 
 Memory Group::allocate(std::size_t bytes) {
   Memory memory;
-  core_->run([&](std::uint64_t sequence) {
-    const comm::Fingerprint call{
-        .operation = comm::Operation::allocate, .count = bytes, .sequence = sequence};
-    memory = core_->transport().allocate(bytes, call, core_->deadline());
-  });
+  core_->run({{.operation = comm::Operation::allocate, .count = bytes},
+              [&](const comm::Fingerprint& call) {
+                memory = core_->transport().allocate(bytes, call, core_->deadline());
+              }});
   return memory;
 }
 
@@ -99,22 +98,24 @@ void Group::recv(ArrayView data, int from, int tag) {
 
 Work Group::isend(ConstArrayView data, int to, int tag) {
   comm::require_peer(core_->transport(), to, tag, "the receiver");
-  return Work(core_->start(
-      [&] { return core_->transport().start_send(to, tag, comm::Transport::bytes_of(data)); }));
+  return Work(core_->start({.name = "send", .bytes = data.bytes(), .peer = to}, [&] {
+    return core_->transport().start_send(to, tag, comm::Transport::bytes_of(data));
+  }));
 }
 Work Group::irecv(ArrayView data, int from, int tag) {
   comm::require_peer(core_->transport(), from, tag, "the sender");
-  return Work(core_->start(
-      [&] { return core_->transport().start_recv(from, tag, comm::Transport::bytes_of(data)); }));
+  return Work(core_->start({.name = "recv", .bytes = data.bytes(), .peer = from}, [&] {
+    return core_->transport().start_recv(from, tag, comm::Transport::bytes_of(data));
+  }));
 }
 
 Group Group::split(int color, int key) {
   if (color < 0) throw UsageError(fmt::format("color {} is negative: colors start at 0", color));
   std::unique_ptr<comm::Transport> part;
-  core_->run([&](std::uint64_t sequence) {
-    part = comm::split(core_->transport(), color, key, sequence, core_->deadline(),
-                       Deadline::after(core_->options().rendezvous_timeout));
-  });
+  core_->run({{.operation = comm::Operation::split}, [&](const comm::Fingerprint& call) {
+                part = comm::split(core_->transport(), color, key, call.sequence, core_->deadline(),
+                                   Deadline::after(core_->options().rendezvous_timeout));
+              }});
   return comm::make_group(std::move(part), core_->options());
 }
 
@@ -127,6 +128,10 @@ bool Group::has(Algorithm algorithm) const {
 
 Counters Group::counters() const {
   return core_->counters();
+}
+
+void Group::observe(OperationObserver observer) {
+  core_->observe(std::move(observer));
 }
 
 }  // namespace lockstep

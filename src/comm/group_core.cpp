@@ -10,11 +10,9 @@ namespace lockstep::comm {
 /// An asynchronous collective.
 class GroupCore::Task : public WorkState {
  public:
-  Task(Collective collective, std::uint64_t sequence)
-      : collective_(std::move(collective)), sequence_(sequence) {}
+  explicit Task(Collective collective) : collective_(std::move(collective)) {}
 
   const Collective& collective() const { return collective_; }
-  std::uint64_t sequence() const { return sequence_; }
 
   void finish(std::exception_ptr error) {
     Lock lock(mutex_);
@@ -36,7 +34,6 @@ class GroupCore::Task : public WorkState {
 
  private:
   const Collective collective_;
-  const std::uint64_t sequence_;
 
   Mutex mutex_;
   Condition changed_;
@@ -47,13 +44,16 @@ class GroupCore::Task : public WorkState {
 /// A send or receive. Its waits run on the waiter's thread.
 class GroupCore::Message : public WorkState {
  public:
-  Message(std::shared_ptr<GroupCore> core, std::shared_ptr<Request> request)
-      : core_(std::move(core)), request_(std::move(request)) {}
+  Message(std::shared_ptr<GroupCore> core, std::shared_ptr<Request> request,
+          const ObservedOperation& operation)
+      : core_(std::move(core)), request_(std::move(request)), operation_(operation) {}
 
   void wait() override {
     const double start = now_seconds();
     core_->guarded([&] { core_->transport().wait(*request_, core_->deadline()); });
-    if (!counted_.exchange(true)) core_->count_operation(now_seconds() - start);
+    if (counted_.exchange(true)) return;
+    operation_.end = now_seconds();
+    core_->count_operation(operation_, operation_.end - start);
   }
 
   bool done() override {
@@ -69,6 +69,7 @@ class GroupCore::Message : public WorkState {
  private:
   const std::shared_ptr<GroupCore> core_;
   const std::shared_ptr<Request> request_;
+  ObservedOperation operation_;  ///< its end is set by the first that waited
   std::atomic<bool> counted_{false};
 };
 
@@ -90,12 +91,11 @@ void GroupCore::run(Collective collective) {
   {
     // Holding running_ while looking keeps two callers from both finding nothing pending.
     Lock running(running_);
-    std::uint64_t sequence = 0;
     {
       Lock lock(mutex_);
-      if (queue_.empty() && !busy_) sequence = ++last_sequence_;
+      if (queue_.empty() && !busy_) collective.call.sequence = ++last_sequence_;
     }
-    if (sequence > 0) return execute(collective, sequence);
+    if (collective.call.sequence > 0) return execute(collective);
   }
   submit(std::move(collective))->wait();
 }
@@ -103,17 +103,19 @@ void GroupCore::run(Collective collective) {
 std::shared_ptr<WorkState> GroupCore::submit(Collective collective) {
   Lock lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { work_through_queue(); });
-  auto task = std::make_shared<Task>(std::move(collective), ++last_sequence_);
+  collective.call.sequence = ++last_sequence_;
+  auto task = std::make_shared<Task>(std::move(collective));
   queue_.push_back(task);
   changed_.notify_all();
   return task;
 }
 
 std::shared_ptr<WorkState> GroupCore::start(
-    std::function<std::shared_ptr<Request>()> start_request) {
+    ObservedOperation message, const std::function<std::shared_ptr<Request>()>& start_request) {
+  message.begin = now_seconds();
   std::shared_ptr<Request> request;
   guarded([&] { request = start_request(); });
-  return std::make_shared<Message>(shared_from_this(), std::move(request));
+  return std::make_shared<Message>(shared_from_this(), std::move(request), message);
 }
 
 Counters GroupCore::counters() {
@@ -121,13 +123,26 @@ Counters GroupCore::counters() {
   Counters counters = counters_;
   counters.bytes = transport_->bytes_moved();
   counters.wait_seconds = transport_->seconds_waited();
+  if (const double since = running_since_; since > 0) counters.seconds += now_seconds() - since;
   return counters;
 }
 
-void GroupCore::count_operation(double seconds) {
-  Lock lock(mutex_);
-  ++counters_.operations;
-  counters_.seconds += seconds;
+void GroupCore::observe(OperationObserver observer) {
+  Lock observing(observing_);
+  observer_ = std::move(observer);
+  observed_ = static_cast<bool>(observer_);
+}
+
+void GroupCore::count_operation(const ObservedOperation& operation, double seconds) {
+  {
+    Lock lock(mutex_);
+    ++counters_.operations;
+    counters_.seconds += seconds;
+    if (operation.peer < 0) running_since_ = 0;
+  }
+  if (!observed_) return;
+  Lock observing(observing_);
+  if (observer_) observer_(operation);
 }
 
 void GroupCore::guarded(const std::function<void()>& operation) {
@@ -158,10 +173,23 @@ void GroupCore::throw_if_broken() {
   std::rethrow_exception(error);
 }
 
-void GroupCore::execute(const Collective& collective, std::uint64_t sequence) {
-  const double start = now_seconds();
-  guarded([&] { collective(sequence); });
-  count_operation(now_seconds() - start);
+void GroupCore::execute(const Collective& collective) {
+  const Fingerprint& call = collective.call;
+  ObservedOperation operation{.name = name_of(call.operation),
+                              .algorithm = call.algorithm,
+                              .bytes = call.count * size_of(call.type),
+                              .begin = now_seconds()};
+  running_since_ = operation.begin;
+  // count_operation does so, too; here it is for a body that throws.
+  struct Reset {
+    std::atomic<double>& since;
+    ~Reset() { since = 0; }
+  } reset{running_since_};
+  const double waited = transport_->seconds_waited();
+  guarded([&] { collective.body(call); });
+  operation.end = now_seconds();
+  operation.wait = transport_->seconds_waited() - waited;
+  count_operation(operation, operation.end - operation.begin);
 }
 
 void GroupCore::work_through_queue() {
@@ -178,7 +206,7 @@ void GroupCore::work_through_queue() {
     std::exception_ptr error;
     try {
       Lock running(running_);
-      execute(task->collective(), task->sequence());
+      execute(task->collective());
     } catch (...) {
       error = std::current_exception();
     }

@@ -9,6 +9,7 @@
 #include "comm/transport.h"
 #include "comm/work_state.h"
 
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -28,18 +29,23 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   const GroupOptions& options() const { return options_; }
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
-  /// A collective, given its place in the group's order. It must not own the core, whose destructor
-  /// waits for it.
-  using Collective = std::function<void(std::uint64_t sequence)>;
+  /// A collective. Its body is given the call with its place in the group's order; it must not own
+  /// the core, whose destructor waits for it.
+  struct Collective {
+    Fingerprint call;
+    std::function<void(const Fingerprint& call)> body;
+  };
 
   /// On the caller's thread if nothing is pending, else in its turn.
   void run(Collective collective);
   std::shared_ptr<WorkState> submit(Collective collective);
 
-  /// A send or receive; not in the collectives' order.
-  std::shared_ptr<WorkState> start(std::function<std::shared_ptr<Request>()> start_request);
+  /// A send or receive; not in the collectives' order. `message` has all but its times.
+  std::shared_ptr<WorkState> start(ObservedOperation message,
+                                   const std::function<std::shared_ptr<Request>()>& start_request);
 
   Counters counters();
+  void observe(OperationObserver observer);
 
  private:
   class Task;
@@ -48,14 +54,22 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   /// Runs `operation`, unless the group is broken already; whatever it throws breaks the group.
   void guarded(const std::function<void()>& operation);
   void throw_if_broken();
-  void execute(const Collective& collective, std::uint64_t sequence);
-  void count_operation(double seconds);
+  void execute(const Collective& collective);
+  /// Of messages only the time that their waiter waited counts.
+  void count_operation(const ObservedOperation& operation, double seconds);
   void work_through_queue();
 
   const std::unique_ptr<Transport> transport_;
   const GroupOptions options_;
 
   Mutex running_;  ///< held by whoever executes a collective; taken before mutex_, never after
+
+  Mutex observing_;  ///< held while the observer is told; taken before no other
+  OperationObserver observer_ GUARDED_BY(observing_);
+  std::atomic<bool> observed_{false};  ///< there is an observer
+
+  /// When the collective under way began; 0 between them. Set to 0 with mutex_ held.
+  std::atomic<double> running_since_{0};
 
   Mutex leaving_;  ///< held while the transport is abandoned; taken before mutex_, never after
 

@@ -54,10 +54,7 @@ Watch watch_of(Transport& transport, const Deadline& deadline) {
 
 /// One collective on one transport, once its turn has come.
 struct Turn {
-  Turn(GroupCore& core, Fingerprint& call, std::uint64_t sequence)
-      : transport(core.transport()), deadline(core.deadline()) {
-    call.sequence = sequence;
-  }
+  explicit Turn(GroupCore& core) : transport(core.transport()), deadline(core.deadline()) {}
   Transport& transport;
   const Deadline deadline;
   const Watch watch = watch_of(transport, deadline);
@@ -81,157 +78,155 @@ void require_peer(const Transport& transport, int rank, int tag, std::string_vie
 GroupCore::Collective all_reduce(GroupCore& core, ArrayView data, ReduceOp op,
                                  Algorithm algorithm) {
   require_averageable(op, data.type);
-  Fingerprint call{.operation = Operation::all_reduce,
-                   .type = data.type,
-                   .reduce = op,
-                   .algorithm = choose(Operation::all_reduce, "all_reduce", algorithm,
-                                       core.transport(), data.bytes()),
-                   .count = data.count};
-  return [&core, data, op, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    // These two compare the fingerprints themselves.
-    if (call.algorithm == Algorithm::direct)
-      return turn.transport.direct()->all_reduce(call, data, op, turn.deadline);
-    if (call.algorithm == Algorithm::hierarchical)
-      return turn.transport.hierarchical()->all_reduce(call, data, op, turn.deadline);
-    turn.transport.agree(call, turn.deadline);
-    switch (call.algorithm) {
-      case Algorithm::star:
-        return star_all_reduce(turn.transport, data, op, turn.deadline);
-      case Algorithm::tree:
-        return tree_all_reduce(turn.transport, data, op, turn.deadline);
-      case Algorithm::halving_doubling:
-        return halving_doubling_all_reduce(turn.transport, data, op, turn.deadline);
-      case Algorithm::native:
-        return turn.transport.native()->all_reduce(data, op, turn.watch);
-      default:
-        return ring_all_reduce(turn.transport, data, op, turn.deadline);
-    }
-  };
+  const Fingerprint call{.operation = Operation::all_reduce,
+                         .type = data.type,
+                         .reduce = op,
+                         .algorithm = choose(Operation::all_reduce, "all_reduce", algorithm,
+                                             core.transport(), data.bytes()),
+                         .count = data.count};
+  return {call, [&core, data, op](const Fingerprint& call) {
+            const Turn turn(core);
+            // These two compare the fingerprints themselves.
+            if (call.algorithm == Algorithm::direct)
+              return turn.transport.direct()->all_reduce(call, data, op, turn.deadline);
+            if (call.algorithm == Algorithm::hierarchical)
+              return turn.transport.hierarchical()->all_reduce(call, data, op, turn.deadline);
+            turn.transport.agree(call, turn.deadline);
+            switch (call.algorithm) {
+              case Algorithm::star:
+                return star_all_reduce(turn.transport, data, op, turn.deadline);
+              case Algorithm::tree:
+                return tree_all_reduce(turn.transport, data, op, turn.deadline);
+              case Algorithm::halving_doubling:
+                return halving_doubling_all_reduce(turn.transport, data, op, turn.deadline);
+              case Algorithm::native:
+                return turn.transport.native()->all_reduce(data, op, turn.watch);
+              default:
+                return ring_all_reduce(turn.transport, data, op, turn.deadline);
+            }
+          }};
 }
 
 GroupCore::Collective reduce(GroupCore& core, ArrayView data, ReduceOp op, int root,
                              Algorithm algorithm) {
   require_rank(core.transport(), root, "reduce's root");
   require_averageable(op, data.type);
-  Fingerprint call{
+  const Fingerprint call{
       .operation = Operation::reduce,
       .type = data.type,
       .reduce = op,
       .algorithm = choose(Operation::reduce, "reduce", algorithm, core.transport(), data.bytes()),
       .root = root,
       .count = data.count};
-  return [&core, data, op, root, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    turn.transport.agree(call, turn.deadline);
-    switch (call.algorithm) {
-      case Algorithm::star:
-        return star_reduce(turn.transport, data, op, root, turn.deadline);
-      case Algorithm::native:
-        return turn.transport.native()->reduce(data, op, root, turn.watch);
-      default:
-        return tree_reduce(turn.transport, data, op, root, turn.deadline);
-    }
-  };
+  return {call, [&core, data, op, root](const Fingerprint& call) {
+            const Turn turn(core);
+            turn.transport.agree(call, turn.deadline);
+            switch (call.algorithm) {
+              case Algorithm::star:
+                return star_reduce(turn.transport, data, op, root, turn.deadline);
+              case Algorithm::native:
+                return turn.transport.native()->reduce(data, op, root, turn.watch);
+              default:
+                return tree_reduce(turn.transport, data, op, root, turn.deadline);
+            }
+          }};
 }
 
 GroupCore::Collective reduce_scatter(GroupCore& core, ConstArrayView all, ArrayView mine,
                                      ReduceOp op, Algorithm algorithm) {
   require_averageable(op, mine.type);
   require_parts(core.transport(), mine, all, "reduce_scatter");
-  Fingerprint call{.operation = Operation::reduce_scatter,
-                   .type = mine.type,
-                   .reduce = op,
-                   .algorithm = choose(Operation::reduce_scatter, "reduce_scatter", algorithm,
-                                       core.transport(), all.bytes()),
-                   .count = mine.count};
-  return [&core, all, mine, op, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    if (call.algorithm == Algorithm::direct)
-      return turn.transport.direct()->reduce_scatter(call, all, mine, op, turn.deadline);
-    turn.transport.agree(call, turn.deadline);
-    if (call.algorithm == Algorithm::native)
-      return turn.transport.native()->reduce_scatter(all, mine, op, turn.watch);
-    ring_reduce_scatter(turn.transport, all, mine, op, turn.deadline);
-  };
+  const Fingerprint call{.operation = Operation::reduce_scatter,
+                         .type = mine.type,
+                         .reduce = op,
+                         .algorithm = choose(Operation::reduce_scatter, "reduce_scatter", algorithm,
+                                             core.transport(), all.bytes()),
+                         .count = mine.count};
+  return {call, [&core, all, mine, op](const Fingerprint& call) {
+            const Turn turn(core);
+            if (call.algorithm == Algorithm::direct)
+              return turn.transport.direct()->reduce_scatter(call, all, mine, op, turn.deadline);
+            turn.transport.agree(call, turn.deadline);
+            if (call.algorithm == Algorithm::native)
+              return turn.transport.native()->reduce_scatter(all, mine, op, turn.watch);
+            ring_reduce_scatter(turn.transport, all, mine, op, turn.deadline);
+          }};
 }
 
 GroupCore::Collective broadcast(GroupCore& core, ArrayView data, int root, Algorithm algorithm) {
   require_rank(core.transport(), root, "broadcast's root");
-  Fingerprint call{.operation = Operation::broadcast,
-                   .type = data.type,
-                   .algorithm = choose(Operation::broadcast, "broadcast", algorithm,
-                                       core.transport(), data.bytes()),
-                   .root = root,
-                   .count = data.count};
-  return [&core, data, root, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    if (call.algorithm == Algorithm::direct)
-      return turn.transport.direct()->broadcast(call, data, root, turn.deadline);
-    turn.transport.agree(call, turn.deadline);
-    switch (call.algorithm) {
-      case Algorithm::star:
-        return star_broadcast(turn.transport, data, root, turn.deadline);
-      case Algorithm::native:
-        return turn.transport.native()->broadcast(data, root, turn.watch);
-      default:
-        return tree_broadcast(turn.transport, data, root, turn.deadline);
-    }
-  };
+  const Fingerprint call{.operation = Operation::broadcast,
+                         .type = data.type,
+                         .algorithm = choose(Operation::broadcast, "broadcast", algorithm,
+                                             core.transport(), data.bytes()),
+                         .root = root,
+                         .count = data.count};
+  return {call, [&core, data, root](const Fingerprint& call) {
+            const Turn turn(core);
+            if (call.algorithm == Algorithm::direct)
+              return turn.transport.direct()->broadcast(call, data, root, turn.deadline);
+            turn.transport.agree(call, turn.deadline);
+            switch (call.algorithm) {
+              case Algorithm::star:
+                return star_broadcast(turn.transport, data, root, turn.deadline);
+              case Algorithm::native:
+                return turn.transport.native()->broadcast(data, root, turn.watch);
+              default:
+                return tree_broadcast(turn.transport, data, root, turn.deadline);
+            }
+          }};
 }
 
 GroupCore::Collective all_gather(GroupCore& core, ConstArrayView mine, ArrayView all,
                                  Algorithm algorithm) {
   require_parts(core.transport(), mine, all, "all_gather");
-  Fingerprint call{.operation = Operation::all_gather,
-                   .type = mine.type,
-                   .algorithm = choose(Operation::all_gather, "all_gather", algorithm,
-                                       core.transport(), all.bytes()),
-                   .count = mine.count};
-  return [&core, mine, all, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    if (call.algorithm == Algorithm::direct)
-      return turn.transport.direct()->all_gather(call, mine, all, turn.deadline);
-    turn.transport.agree(call, turn.deadline);
-    if (call.algorithm == Algorithm::native)
-      return turn.transport.native()->all_gather(mine, all, turn.watch);
-    ring_all_gather(turn.transport, mine, all, turn.deadline);
-  };
+  const Fingerprint call{.operation = Operation::all_gather,
+                         .type = mine.type,
+                         .algorithm = choose(Operation::all_gather, "all_gather", algorithm,
+                                             core.transport(), all.bytes()),
+                         .count = mine.count};
+  return {call, [&core, mine, all](const Fingerprint& call) {
+            const Turn turn(core);
+            if (call.algorithm == Algorithm::direct)
+              return turn.transport.direct()->all_gather(call, mine, all, turn.deadline);
+            turn.transport.agree(call, turn.deadline);
+            if (call.algorithm == Algorithm::native)
+              return turn.transport.native()->all_gather(mine, all, turn.watch);
+            ring_all_gather(turn.transport, mine, all, turn.deadline);
+          }};
 }
 
 GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all, int root) {
   require_rank(core.transport(), root, "gather's root");
   if (core.transport().rank() == root) require_parts(core.transport(), mine, all, "gather");
-  Fingerprint call{
+  const Fingerprint call{
       .operation = Operation::gather, .type = mine.type, .root = root, .count = mine.count};
-  return [&core, mine, all, root, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    turn.transport.agree(call, turn.deadline);
-    if (NativeCollectives* native = turn.transport.native())
-      return native->gather(mine, all, root, turn.watch);
-    star_gather(turn.transport, mine, all, root, turn.deadline);
-  };
+  return {call, [&core, mine, all, root](const Fingerprint& call) {
+            const Turn turn(core);
+            turn.transport.agree(call, turn.deadline);
+            if (NativeCollectives* native = turn.transport.native())
+              return native->gather(mine, all, root, turn.watch);
+            star_gather(turn.transport, mine, all, root, turn.deadline);
+          }};
 }
 
 GroupCore::Collective scatter(GroupCore& core, ConstArrayView all, ArrayView mine, int root) {
   require_rank(core.transport(), root, "scatter's root");
   if (core.transport().rank() == root) require_parts(core.transport(), mine, all, "scatter");
-  Fingerprint call{
+  const Fingerprint call{
       .operation = Operation::scatter, .type = mine.type, .root = root, .count = mine.count};
-  return [&core, all, mine, root, call](std::uint64_t sequence) mutable {
-    const Turn turn(core, call, sequence);
-    turn.transport.agree(call, turn.deadline);
-    if (NativeCollectives* native = turn.transport.native())
-      return native->scatter(all, mine, root, turn.watch);
-    star_scatter(turn.transport, all, mine, root, turn.deadline);
-  };
+  return {call, [&core, all, mine, root](const Fingerprint& call) {
+            const Turn turn(core);
+            turn.transport.agree(call, turn.deadline);
+            if (NativeCollectives* native = turn.transport.native())
+              return native->scatter(all, mine, root, turn.watch);
+            star_scatter(turn.transport, all, mine, root, turn.deadline);
+          }};
 }
 
 GroupCore::Collective barrier(GroupCore& core) {
-  return [&core](std::uint64_t sequence) {
-    core.transport().agree({.operation = Operation::barrier, .sequence = sequence},
-                           core.deadline());
-  };
+  return {{.operation = Operation::barrier},
+          [&core](const Fingerprint& call) { core.transport().agree(call, core.deadline()); }};
 }
 
 }  // namespace lockstep::comm

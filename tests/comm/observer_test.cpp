@@ -1,0 +1,130 @@
+// What an observer of a group is told, and what the counters say while an operation is under way.
+#include <lockstep/group.h>
+
+#include "base/deadline.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+
+namespace lockstep {
+namespace {
+
+/// What was seen, by whatever thread.
+class Seen {
+ public:
+  OperationObserver observer() {
+    return [this](const ObservedOperation& operation) {
+      std::lock_guard lock(mutex_);
+      all_.push_back(operation);
+    };
+  }
+  std::vector<ObservedOperation> all() {
+    std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<ObservedOperation> all_;
+};
+
+TEST(Observer, IsToldOfCollectivesInTheirOrder) {
+  run_threads(2, [](Group group) {
+    Seen seen;
+    const double before = now_seconds();
+    group.observe(seen.observer());
+    std::vector<float> values(100, 1);
+    Work first = group.all_reduce_async(values, ReduceOp::sum, Algorithm::ring);
+    first.wait();
+    group.broadcast(values);
+    group.barrier();
+    group.observe({});
+    group.barrier();
+
+    const std::vector<ObservedOperation> all = seen.all();
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].name, "all_reduce");
+    EXPECT_EQ(all[0].algorithm, Algorithm::ring);
+    EXPECT_EQ(all[0].bytes, 400u);
+    EXPECT_EQ(all[1].name, "broadcast");
+    EXPECT_EQ(all[2].name, "barrier");
+    double last = before;
+    for (const ObservedOperation& one : all) {
+      EXPECT_GE(one.begin, last);
+      EXPECT_GE(one.end, one.begin);
+      EXPECT_LE(one.wait, one.end - one.begin);
+      EXPECT_EQ(one.peer, -1);
+      last = one.end;
+    }
+    EXPECT_LE(last, now_seconds());
+  });
+}
+
+TEST(Observer, IsToldOfAMessageOnceAndWithItsPeer) {
+  run_threads(2, [](Group group) {
+    Seen seen;
+    group.observe(seen.observer());
+    std::vector<double> values(3, group.rank());
+    if (group.rank() == 0) {
+      group.send(values, 1);
+    } else {
+      Work work = group.irecv(values, 0);
+      work.wait();
+      work.wait();
+    }
+    group.observe({});
+    const std::vector<ObservedOperation> all = seen.all();
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].name, group.rank() == 0 ? "send" : "recv");
+    EXPECT_EQ(all[0].peer, 1 - group.rank());
+    EXPECT_EQ(all[0].bytes, 24u);
+  });
+}
+
+TEST(Observer, SeesThatTheSlowestWasWaitedFor) {
+  run_threads(2, [](Group group) {
+    Seen seen;
+    group.barrier();
+    group.observe(seen.observer());
+    if (group.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    group.barrier();
+    group.observe({});
+    ASSERT_EQ(seen.all().size(), 1u);
+    if (group.rank() == 0) {
+      EXPECT_GT(seen.all()[0].wait, 0);
+    }
+  });
+}
+
+TEST(Observer, OfAnOperationThatFailedIsNotTold) {
+  Seen seen;
+  EXPECT_ANY_THROW(run_threads(2, [&](Group group) {
+    if (group.rank() == 0) group.observe(seen.observer());
+    std::vector<float> values(group.rank() + 1u);
+    group.all_reduce(values);
+  }));
+  EXPECT_TRUE(seen.all().empty());
+}
+
+TEST(Counters, CountTheOperationThatIsUnderWay) {
+  run_threads(2, [](Group group) {
+    std::vector<std::uint8_t> go(1);
+    if (group.rank() == 1) {
+      group.recv(go, 0);
+      return group.barrier();
+    }
+    Work work = group.barrier_async();
+    while (group.counters().seconds == 0) std::this_thread::yield();
+    const Counters during = group.counters();
+    EXPECT_EQ(during.operations, 0u);
+    group.send(go, 1);
+    work.wait();
+    EXPECT_GE(group.counters().seconds, during.seconds);
+    EXPECT_EQ(group.counters().seconds, group.counters().seconds);  // nothing is any more
+  });
+}
+
+}  // namespace
+}  // namespace lockstep
