@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace lockstep::cli {
 
@@ -36,10 +38,12 @@ class Lines : public train::Progress {
   }
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
-    if (done % log_every_ != 0) return;
+    if (!prints_after(done)) return;
     fmt::print(out_, "iteration {}/{}  loss {:.4f}\n", done, iterations, loss);
     std::fflush(out_);
   }
+
+  bool prints_after(std::size_t done) const { return done % log_every_ == 0; }
 
   void epoch(std::size_t epoch, const std::vector<std::vector<train::Record>>& records) override {
     for (std::size_t rank = 0; rank < records.size(); ++rank) {
@@ -67,32 +71,47 @@ class Lines : public train::Progress {
   std::FILE* const out_;
 };
 
+/// A bar that moves; above it the lines, if they are wanted.
 class Bar : public train::Progress {
  public:
-  explicit Bar(std::FILE* out) : out_(out) {}
+  Bar(std::optional<Lines> lines, std::FILE* out) : lines_(std::move(lines)), out_(out) {}
 
-  void started(const train::TrainConfig& config, std::size_t, std::size_t) override {
+  void started(const train::TrainConfig& config, std::size_t iterations,
+               std::size_t train_images) override {
     start_ = now_seconds();
     batch_ = config.batch;
+    if (lines_) lines_->started(config, iterations, train_images);
   }
 
-  void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
-    const double now = now_seconds();
-    const bool last = done == iterations;
-    if (!last && now - drawn_ < 0.1) return;
-    drawn_ = now;
+  void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) override {
     if (first_ == 0) first_ = done;  // a run that was resumed does not begin with 1
-    const double rate = static_cast<double>(done - first_ + 1) / (now - start_);
-    fmt::print(out_, "\r\033[K{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left",
-               bar_of(done, iterations), done, iterations, loss, rate * static_cast<double>(batch_),
-               static_cast<double>(iterations - done) / rate);
-    if (last) fmt::print(out_, "\r\033[K");
+    const double now = now_seconds();
+    const bool line = lines_ && lines_->prints_after(done);
+    if (!line && done < iterations && now - drawn_ < 0.1) return;
+    drawn_ = now;
+    clear();
+    if (line) lines_->iteration(done, iterations, loss, seconds);
+    if (done < iterations) draw(done, iterations, loss, now);
     std::fflush(out_);
   }
 
-  void epoch(std::size_t, const std::vector<std::vector<train::Record>>&) override {}
+  void epoch(std::size_t epoch, const std::vector<std::vector<train::Record>>& records) override {
+    clear();
+    if (lines_) lines_->epoch(epoch, records);
+    std::fflush(out_);
+  }
 
  private:
+  void clear() { fmt::print(out_, "\r\033[K"); }
+
+  void draw(std::size_t done, std::size_t iterations, double loss, double now) {
+    const double rate = static_cast<double>(done - first_ + 1) / (now - start_);
+    fmt::print(out_, "{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left",
+               bar_of(done, iterations), done, iterations, loss, rate * static_cast<double>(batch_),
+               static_cast<double>(iterations - done) / rate);
+  }
+
+  std::optional<Lines> lines_;
   std::FILE* const out_;
   double start_ = 0;
   std::size_t first_ = 0;  ///< iteration
@@ -103,21 +122,38 @@ class Bar : public train::Progress {
 }  // namespace
 
 std::string_view name_of(ProgressStyle style) {
-  if (style == ProgressStyle::silent) return "silent";
-  return style == ProgressStyle::lines ? "lines" : "bar";
+  switch (style) {
+    case ProgressStyle::silent:
+      return "silent";
+    case ProgressStyle::lines:
+      return "lines";
+    case ProgressStyle::bar:
+      return "bar";
+    case ProgressStyle::lines_and_bar:
+      return "lines-and-bar";
+  }
+  return "unknown";
 }
 
 ProgressStyle parse_progress_style(std::string_view name) {
-  for (ProgressStyle style : {ProgressStyle::silent, ProgressStyle::lines, ProgressStyle::bar})
+  for (ProgressStyle style : {ProgressStyle::silent, ProgressStyle::lines, ProgressStyle::bar,
+                              ProgressStyle::lines_and_bar})
     if (name == name_of(style)) return style;
   throw UsageError(fmt::format("there is no progress style '{}'", name));
 }
 
 std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
                                                std::FILE* out) {
-  if (style == ProgressStyle::bar) return std::make_unique<Bar>(out);
-  if (style == ProgressStyle::lines) return std::make_unique<Lines>(log_every, out);
-  return std::make_unique<Silent>();
+  switch (style) {
+    case ProgressStyle::lines:
+      return std::make_unique<Lines>(log_every, out);
+    case ProgressStyle::bar:
+      return std::make_unique<Bar>(std::nullopt, out);
+    case ProgressStyle::lines_and_bar:
+      return std::make_unique<Bar>(Lines(log_every, out), out);
+    default:
+      return std::make_unique<Silent>();
+  }
 }
 
 }  // namespace lockstep::cli

@@ -9,7 +9,7 @@
 
 namespace lockstep::cli {
 
-enum class ProgressStyle { silent, lines, bar };
+enum class ProgressStyle { silent, lines, bar, lines_and_bar };
 
 std::string_view name_of(ProgressStyle style);
 /// Throws UsageError.

@@ -30,7 +30,7 @@ struct TrainCommand {
 
 ProgressStyle style_for(const TrainView& view) {
   if (view.json == "-") return ProgressStyle::silent;
-  return on_terminal() ? ProgressStyle::bar : ProgressStyle::lines;
+  return on_terminal() ? ProgressStyle::lines_and_bar : ProgressStyle::lines;
 }
 
 /// A worker writes to its launcher, not to a terminal: a bar only if that one asks for it.

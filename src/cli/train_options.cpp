@@ -44,6 +44,7 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
                    "random crops (4 pixels) and flips of the training images");
   option("--init", config.init, "start from these weights (safetensors)");
   option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
+  option("--trace", config.trace, "iterations that the run's trace.json shows; 0 for none");
   option("--log-every", view.log_every, "print the loss every N iterations");
   option("--json", view.json, "write the result to this file; - for standard output");
 }
@@ -81,6 +82,7 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--seed", config.seed);
   add("--first-bucket-mb", config.first_bucket_mb);
   add("--bucket-mb", config.bucket_mb);
+  add("--trace", config.trace);
   if (!config.shuffle) arguments.emplace_back("--no-shuffle");
   if (config.augment) arguments.emplace_back("--augment");
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);

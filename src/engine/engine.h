@@ -6,6 +6,7 @@
 
 #include "data/loader.h"
 #include "models/stored_tensor.h"
+#include "observe/trace.h"
 #include "sync/gradients.h"
 
 #include <cstddef>
@@ -46,6 +47,10 @@ class Engine {
 
   /// Evaluation mode.
   virtual Score evaluate(const data::Batch& batch) = 0;
+
+  /// From now on every operation that forward and backward run is written to the trace, until it is
+  /// called with null. By the thread that calls them.
+  virtual void record_in(observe::Trace* trace) = 0;
 
   /// What the model has found out about its inputs, where it lies: batch norm's running means and
   /// variances. Training goes on without them, evaluation uses them.

@@ -92,6 +92,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"first_bucket_mb", config.first_bucket_mb},
           {"bucket_mb", config.bucket_mb},
           {"init", config.init.string()},
+          {"trace", config.trace},
           {"checkpoint_every", config.checkpoint_every}};
 }
 

@@ -23,6 +23,9 @@ class Feed {
 
   std::size_t batches_per_epoch() const { return sampler_.batches_per_epoch(); }
 
+  /// Steps given so far, those that were skipped included.
+  std::size_t done() const { return next_; }
+
   /// The next step's; valid until the step after it is asked for.
   Share next();
 

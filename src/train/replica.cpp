@@ -60,7 +60,7 @@ Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape&
       weights_(group_.allocate(gradients_.layout().bytes())),
       method_(sync::make_sync_method(config.method(), group_, gradients_)) {
   const ArrayView weights(weights_.data(), gradients_.layout().size(), engine_->type());
-  engine_->bind(weights, gradients_, [this](std::size_t i) { method_->ready(i); });
+  engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
   group_.broadcast(weights);
   optimizer_ = engine_->type() == DataType::float32
                    ? make_optimizer<float>(weights, gradients_.all(), config)
@@ -76,30 +76,32 @@ Record Replica::step(Feed& feed) {
   observe::Times& times = record.times;
   const Counters before = group_.counters();
   {
-    observe::Span total(times.total);
+    observe::Span total(times.total, trace_, "iteration", observe::EventKind::iteration,
+                        static_cast<std::int64_t>(feed.done() + 1));
     Feed::Share share;
     engine::Score score;
     {
-      observe::Span span(times.data);
+      observe::Span span(times.data, trace_, "data");
       share = feed.next();
     }
     {
-      observe::Span span(times.forward);
+      observe::Span span(times.forward, trace_, "forward");
       score = engine_->forward(*share.images);
     }
     {
-      observe::Span span(times.backward);
+      observe::Span span(times.backward, trace_, "backward");
       // The average of the ranks' gradients must be the mean over the global batch, even where the
       // ranks' shares of it differ in size.
       engine_->backward(static_cast<double>(share.images->size()) * group_.size() /
                         static_cast<double>(share.global_batch));
     }
     {
-      observe::Span span(times.exposed);
+      times.hidden = group_.counters().seconds - before.seconds;
+      observe::Span span(times.exposed, trace_, "synchronise");
       method_->finish();
     }
     {
-      observe::Span span(times.optimizer);
+      observe::Span span(times.optimizer, trace_, "optimizer");
       method_->step(*optimizer_);
     }
     record.epoch = static_cast<double>(share.epoch);
@@ -112,6 +114,37 @@ Record Replica::step(Feed& feed) {
   times.wait = after.wait_seconds - before.wait_seconds;
   record.bytes = static_cast<double>(after.bytes - before.bytes);
   return record;
+}
+
+void Replica::ready(std::size_t parameter) {
+  if (trace_) {
+    const double now = now_seconds();
+    const sync::Parameter& its = gradients_.parameters()[parameter];
+    trace_->add({.kind = observe::EventKind::gradient,
+                 .name = its.name,
+                 .begin = now,
+                 .end = now,
+                 .bytes = its.count * size_of(engine_->type()),
+                 .number = static_cast<std::int64_t>(parameter)});
+  }
+  method_->ready(parameter);
+}
+
+void Replica::record_in(observe::Trace* trace) {
+  trace_ = trace;
+  engine_->record_in(trace);
+  if (!trace) return group_.observe({});
+  group_.observe([trace](const ObservedOperation& operation) {
+    const bool message = operation.peer >= 0;
+    trace->add({.kind = message ? observe::EventKind::message : observe::EventKind::collective,
+                .name = std::string(operation.name),
+                .begin = operation.begin,
+                .end = operation.end,
+                .bytes = operation.bytes,
+                .number = operation.peer,
+                .wait = operation.wait,
+                .detail = name_of(operation.algorithm)});
+  });
 }
 
 std::vector<models::StoredTensor> Replica::model_state() const {

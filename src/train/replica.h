@@ -5,6 +5,7 @@
 #include <lockstep/group.h>
 
 #include "engine/engine.h"
+#include "observe/trace.h"
 #include "optim/optimizer.h"
 #include "sync/sync_method.h"
 #include "train/config.h"
@@ -29,6 +30,10 @@ class Replica {
   /// the caller's to fill in. A collective.
   Record step(Feed& feed);
 
+  /// From now on step() writes to the trace what it does, what the engine and the group do, and
+  /// when each gradient is ready; until it is called with null. The trace must live as long.
+  void record_in(observe::Trace* trace);
+
   /// The scores over the first `count` images of a data set, each counted once, shared out over the
   /// ranks; all ranks get the sum. Batch norm's statistics are averaged first, and stay so: what is
   /// saved afterwards is what was evaluated. A collective.
@@ -50,12 +55,16 @@ class Replica {
   const engine::Engine& engine() const { return *engine_; }
 
  private:
+  /// Called by backward as soon as a parameter's gradient is final.
+  void ready(std::size_t parameter);
+
   Group group_;
   std::unique_ptr<engine::Engine> engine_;
   sync::Gradients gradients_;
   Memory weights_;
   std::unique_ptr<sync::SyncMethod> method_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  observe::Trace* trace_ = nullptr;
 };
 
 }  // namespace lockstep::train

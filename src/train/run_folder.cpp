@@ -27,6 +27,7 @@ nlohmann::json line_of(std::string_view kind, int rank, const Record& record) {
           {"forward", times.forward},
           {"backward", times.backward},
           {"communication", times.communication},
+          {"hidden", times.hidden},
           {"exposed", times.exposed},
           {"wait", times.wait},
           {"optimizer", times.optimizer},
@@ -55,7 +56,7 @@ RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, st
     : folder_(std::move(folder)) {
   make_folder(folder_);
   const std::string kept = done > 0 ? lines_until(folder_ / "metrics.jsonl", done) : "";
-  std::filesystem::remove(folder_ / "summary.json");
+  for (const char* stale : {"summary.json", "trace.json"}) std::filesystem::remove(folder_ / stale);
   write_file(folder_ / "config.json", to_json(config).dump(2) + "\n");
   write_file(folder_ / "metrics.jsonl", kept);
   metrics_.open(folder_ / "metrics.jsonl", std::ios::app);
@@ -86,6 +87,10 @@ void RunFolder::add_test(const Record& test) {
 
 void RunFolder::add_line(const nlohmann::json& line) {
   metrics_ << line.dump() << '\n';
+}
+
+void RunFolder::write_trace(const std::string& trace) {
+  write_file(folder_ / "trace.json", trace);
 }
 
 void RunFolder::flush() {

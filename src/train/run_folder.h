@@ -2,6 +2,7 @@
 //
 //   config.json     what was asked for
 //   metrics.jsonl   every iteration and epoch of every rank, and the test, a line each
+//   trace.json      when its first iterations did what, for Perfetto or Chrome
 //   summary.json    what came out; there only if the run ended well
 #pragma once
 
@@ -26,6 +27,8 @@ class RunFolder {
   void add_epoch(int rank, std::span<const Record> records);
   /// The test, over all ranks: its scores, and the epoch and iteration it came after.
   void add_test(const Record& test);
+
+  void write_trace(const std::string& trace);
 
   /// Lines so far reach the file. Throws FileError if any could not be written.
   void flush();

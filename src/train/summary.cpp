@@ -13,17 +13,18 @@ namespace lockstep::train {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, mean, p50, p90)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankSummary, rank, seconds_per_iteration, compute_share,
-                                   communication_share, exposed_communication_share, wait_share,
-                                   data_share, bytes_per_iteration, train_loss, train_accuracy,
-                                   weights_sha256, peak_rss_bytes)
+                                   communication_share, hidden_communication_share,
+                                   exposed_communication_share, wait_share, data_share,
+                                   bytes_per_iteration, train_loss, train_accuracy, weights_sha256,
+                                   peak_rss_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, method, sync, algorithm, transport, engine, model, data,
                                    workers, threads, global_batch, shards, epochs, iterations,
                                    seconds_total, seconds_per_epoch, seconds_per_iteration,
                                    images_per_second, compute_share, communication_share,
-                                   exposed_communication_share, wait_share, data_share,
-                                   bytes_per_iteration, bandwidth_mbs, train_loss, train_accuracy,
-                                   test_loss, test_accuracy, weights_sha256, buffers_sha256,
-                                   peak_rss_bytes, verdict, ranks)
+                                   hidden_communication_share, exposed_communication_share,
+                                   wait_share, data_share, bytes_per_iteration, bandwidth_mbs,
+                                   train_loss, train_accuracy, test_loss, test_accuracy,
+                                   weights_sha256, buffers_sha256, peak_rss_bytes, verdict, ranks)
 
 namespace {
 
@@ -75,6 +76,7 @@ void fill(Part& part, const Totals& totals) {
   const observe::Times& times = totals.times;
   part.compute_share = ratio(times.forward + times.backward + times.optimizer, times.total);
   part.communication_share = ratio(times.communication, times.total);
+  part.hidden_communication_share = ratio(times.hidden, times.total);
   part.exposed_communication_share = ratio(times.exposed, times.total);
   part.wait_share = ratio(times.wait, times.total);
   part.data_share = ratio(times.data, times.total);
@@ -94,7 +96,7 @@ Distribution distribution_of(const std::vector<std::vector<Record>>& records) {
 
 observe::Times mean_times(const Totals& totals) {
   observe::Times mean = totals.times;
-  for (double* part : {&mean.data, &mean.forward, &mean.backward, &mean.communication,
+  for (double* part : {&mean.data, &mean.forward, &mean.backward, &mean.communication, &mean.hidden,
                        &mean.exposed, &mean.wait, &mean.optimizer, &mean.total})
     *part = ratio(*part, totals.iterations);
   return mean;

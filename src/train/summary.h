@@ -23,6 +23,7 @@ struct RankSummary {
   double seconds_per_iteration = 0;  ///< mean
   double compute_share = 0;
   double communication_share = 0;
+  double hidden_communication_share = 0;
   double exposed_communication_share = 0;
   double wait_share = 0;
   double data_share = 0;
@@ -54,6 +55,7 @@ struct Summary {
   double images_per_second = 0;
   double compute_share = 0;
   double communication_share = 0;
+  double hidden_communication_share = 0;
   double exposed_communication_share = 0;
   double wait_share = 0;
   double data_share = 0;

@@ -9,6 +9,7 @@
 #include "train/feed.h"
 #include "train/replica.h"
 #include "train/run_folder.h"
+#include "train/run_trace.h"
 #include "train/stop_vote.h"
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ class Worker {
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
               group_.rank(), group_.size()),
         replica_(group_, config, dataset_.train.shape()),
+        trace_(group_, replica_, config.run_dir.empty() ? 0 : config.trace),
         stop_vote_(group_, stop_asked),
         recorder_(group_,
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
@@ -59,6 +61,8 @@ class Worker {
     const std::size_t before = done_;
     while (done_ < iterations && !stopped_) train_epoch(iterations);
     const double seconds = now_seconds() - start;
+    const std::string trace = trace_.collect();
+    if (folder_ && !trace.empty()) folder_->write_trace(trace);
     if (stopped_ && done_ < iterations) return stop(iterations);
     return finish(done_ - before, seconds);
   }
@@ -108,6 +112,7 @@ class Worker {
     const std::size_t end = std::min(iterations, epoch * feed_.batches_per_epoch());
     while (done_ < end && !stopped_) {
       Record record = replica_.step(feed_);
+      trace_.iteration_ended();
       record.iteration = static_cast<double>(++done_);
       record.lr = config_.learning_rate;
       recorder_.add(record);
@@ -229,6 +234,7 @@ class Worker {
   Dataset dataset_;
   Feed feed_;
   Replica replica_;
+  RunTrace trace_;
   std::size_t done_ = 0;  ///< iterations
   StopVote stop_vote_;
   bool stopped_ = false;

@@ -1,23 +1,20 @@
 """lockstep data: fetching from a server on loopback that fails in all the usual ways, and describing sets."""
-import fcntl
 import gzip
 import hashlib
 import io
 import json
 import os
 import pathlib
-import pty
 import resource
 import signal
 import struct
-import subprocess
 import tarfile
 import time
 import unittest
 import zlib
 
 from file_server import FileServer
-from program import BINARY, HANGS, ProgramTest
+from program import HANGS, ProgramTest
 
 SHIPPED = pathlib.Path(__file__).resolve().parents[2] / "data"
 BATCHES = {name: (SHIPPED / "cifar10" / name).read_bytes() for name in ("data_batch_1.bin", "test_batch.bin")}
@@ -279,14 +276,7 @@ class BadSource(DataTest):
 
 class OnATerminal(DataTest):
     def test_draws_a_bar(self):
-        arguments = self.arguments(self.serve({ARCHIVE: TAR}))
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        fcntl.fcntl(master, fcntl.F_SETFL, os.O_NONBLOCK)
-        done = subprocess.run([BINARY, *arguments], cwd=self.folder, stdout=slave, timeout=HANGS)
-        os.close(slave)
-        self.assertEqual(done.returncode, 0)
-        output = os.read(master, 1 << 16).decode()
+        output = self.run_on_terminal(*self.arguments(self.serve({ARCHIVE: TAR})))
         self.assertIn("\r\033[K", output)
         self.assertIn("━", output)
         self.assertIn("sums are right", output)

@@ -1,6 +1,8 @@
 """The lockstep program as its users run it: a process, judged by what it prints and how it ends."""
+import fcntl
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -82,6 +84,16 @@ class ProgramTest(unittest.TestCase):
 
     def run_program(self, *arguments, code=0):
         return self.finish(self.start(*arguments), code)
+
+    def run_on_terminal(self, *arguments):
+        """Runs the program with a terminal for its output, and returns what it wrote there."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        fcntl.fcntl(master, fcntl.F_SETFL, os.O_NONBLOCK)
+        done = subprocess.run([BINARY, *map(str, arguments)], cwd=self.folder, stdout=slave, timeout=HANGS)
+        os.close(slave)
+        self.assertEqual(done.returncode, 0)
+        return os.read(master, 1 << 16).decode()
 
     def wait_for(self, program, text):
         """Reads lines until one has `text`."""

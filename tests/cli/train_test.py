@@ -26,11 +26,17 @@ class Train(ProgramTest):
             self.assertEqual(self.summary(transport)["workers"], 2)
         self.assertEqual(self.summary("shm")["weights_sha256"], self.summary("thread")["weights_sha256"])
 
+    def test_draws_a_bar_below_its_lines_on_a_terminal(self):
+        output = self.run_on_terminal("train", *SMALL, "--workers", 2, "--log-every", 2, "--epochs", 2, "--run-dir", "run")
+        for text in ["\r\033[K", "━", "images/s", "s left", "iteration 2/4  loss", "epoch 1  rank 1", "4 iterations in"]:
+            self.assertIn(text, output)
+
     def test_names_a_run_folder_itself(self):
         output, _ = self.run_program("train", *SMALL)
         (run,) = (self.folder / "runs").iterdir()
         self.assertIn(f"runs/{run.name}", output)
-        self.assertEqual(sorted(file.name for file in run.iterdir()), ["config.json", "metrics.jsonl", "summary.json"])
+        self.assertEqual(sorted(file.name for file in run.iterdir()), ["config.json", "metrics.jsonl", "summary.json",
+                                                                   "trace.json"])
 
     def test_json_is_the_summary(self):
         output, errors = self.run_program("train", *SMALL, "--workers", 2, "--run-dir", "run", "--json", "-")

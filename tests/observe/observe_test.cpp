@@ -20,12 +20,6 @@ TEST(Statistics, PercentilesInterpolate) {
   EXPECT_EQ(mean({}), 0);
 }
 
-TEST(Span, AddsTheTimeItLived) {
-  double sum = 1;
-  { Span span(sum); }
-  EXPECT_GE(sum, 1);
-}
-
 Situation with(Times mean) {
   mean.total = mean.data + mean.forward + mean.backward + mean.exposed + mean.optimizer;
   return {mean, 2, 1, 2};

@@ -58,24 +58,24 @@ TEST_F(FinishedRun, HasItsFilesAndNoOthers) {
   Names files;
   for (const auto& entry : std::filesystem::directory_iterator(run_dir()))
     files.insert(entry.path().filename());
-  EXPECT_EQ(files, (Names{"config.json", "metrics.jsonl", "summary.json"}));
+  EXPECT_EQ(files, (Names{"config.json", "metrics.jsonl", "summary.json", "trace.json"}));
 }
 
 TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
-  const nlohmann::json expected = {{"format", 1},          {"model", "lenet5"},
-                                   {"data", "mnist"},      {"data_dir", LOCKSTEP_TEST_DATA},
-                                   {"limit", 100},         {"workers", 2},
-                                   {"threads", 1},         {"transport", "thread"},
-                                   {"engine", "torch"},    {"method", "ddp"},
-                                   {"sync", "ddp"},        {"algorithm", "auto"},
-                                   {"dtype", "float32"},   {"batch", 16},
-                                   {"epochs", 2},          {"iterations", 0},
-                                   {"optimizer", "sgd"},   {"lr", 0.01},
-                                   {"momentum", 0.9},      {"weight_decay", 5e-4},
-                                   {"seed", 5000},         {"shuffle", true},
-                                   {"augment", false},     {"first_bucket_mb", 1.0},
-                                   {"bucket_mb", 25.0},    {"init", ""},
-                                   {"checkpoint_every", 0}};
+  const nlohmann::json expected = {{"format", 1},        {"model", "lenet5"},
+                                   {"data", "mnist"},    {"data_dir", LOCKSTEP_TEST_DATA},
+                                   {"limit", 100},       {"workers", 2},
+                                   {"threads", 1},       {"transport", "thread"},
+                                   {"engine", "torch"},  {"method", "ddp"},
+                                   {"sync", "ddp"},      {"algorithm", "auto"},
+                                   {"dtype", "float32"}, {"batch", 16},
+                                   {"epochs", 2},        {"iterations", 0},
+                                   {"optimizer", "sgd"}, {"lr", 0.01},
+                                   {"momentum", 0.9},    {"weight_decay", 5e-4},
+                                   {"seed", 5000},       {"shuffle", true},
+                                   {"augment", false},   {"first_bucket_mb", 1.0},
+                                   {"bucket_mb", 25.0},  {"init", ""},
+                                   {"trace", 50},        {"checkpoint_every", 0}};
   EXPECT_EQ(read("config.json"), expected);
 }
 
@@ -99,8 +99,8 @@ TEST_F(FinishedRun, MetricsHaveEveryIterationAndEpochOfEveryRank) {
 TEST_F(FinishedRun, MetricsHaveTheirFields) {
   const Names common{"kind", "rank", "epoch", "iteration", "loss", "accuracy"};
   Names training = common;
-  training.insert({"lr", "data", "forward", "backward", "communication", "exposed", "wait",
-                   "optimizer", "total"});
+  training.insert({"lr", "data", "forward", "backward", "communication", "hidden", "exposed",
+                   "wait", "optimizer", "total"});
   for (const nlohmann::json& line : metrics_of(run_dir(), "")) {
     const Names& expected = line.at("kind") == "test" ? common : training;
     EXPECT_TRUE(std::ranges::includes(names_of(line), expected)) << line;
@@ -141,8 +141,9 @@ TEST_F(FinishedRun, AnEpochIsTheSumOfItsIterations) {
 
 TEST_F(FinishedRun, SummaryHasEveryField) {
   const Names shared = words(
-      "seconds_per_iteration compute_share communication_share exposed_communication_share "
-      "wait_share data_share bytes_per_iteration train_loss train_accuracy weights_sha256 "
+      "seconds_per_iteration compute_share communication_share hidden_communication_share "
+      "exposed_communication_share wait_share data_share bytes_per_iteration train_loss "
+      "train_accuracy weights_sha256 "
       "peak_rss_bytes");
   Names whole = words(
       "method sync algorithm transport engine model data workers threads global_batch shards "
@@ -195,13 +196,15 @@ TEST_F(FinishedRun, SummaryHasTheLossOfTheLastEpochOverAllRanks) {
 
 template <typename Part>
 void expect_sound_shares(const Part& part) {
-  for (double share : {part.compute_share, part.communication_share,
-                       part.exposed_communication_share, part.wait_share, part.data_share}) {
+  for (double share :
+       {part.compute_share, part.communication_share, part.hidden_communication_share,
+        part.exposed_communication_share, part.wait_share, part.data_share}) {
     EXPECT_GE(share, 0);
     EXPECT_LE(share, 1);
   }
   EXPECT_GT(part.compute_share, 0);
   EXPECT_LE(part.wait_share, part.communication_share);
+  EXPECT_LE(part.hidden_communication_share, part.communication_share);
   EXPECT_LE(part.compute_share + part.exposed_communication_share + part.data_share, 1);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "ddp/gradient_hooks.h"
+#include "engine/torch/operation_trace.h"
 #include "models/model.h"
 
 #include <cstring>
@@ -66,6 +67,11 @@ class TorchEngine : public Engine {
     return score(logits, labels, torch::nn::functional::cross_entropy(logits, labels));
   }
 
+  void record_in(observe::Trace* trace) override {
+    operations_.reset();
+    if (trace) operations_.emplace(*trace);
+  }
+
   std::vector<ArrayView> statistics() override {
     std::vector<ArrayView> views;
     for (const torch::Tensor& buffer : model_->buffers())
@@ -123,6 +129,7 @@ class TorchEngine : public Engine {
   Ready ready_;
   torch::Tensor loss_;
   std::optional<ddp::GradientHooks> hooks_;
+  std::optional<OperationTrace> operations_;
 };
 
 }  // namespace

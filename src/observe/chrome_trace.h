@@ -1,0 +1,27 @@
+// Traces of all ranks as one file in Chrome's trace event format, which https://ui.perfetto.dev and
+// chrome://tracing show: a process a rank, with one row for training, one for communication.
+//
+// Every rank writes its own events as text; the file is all of them put together.
+#pragma once
+
+#include "observe/trace.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lockstep::observe {
+
+struct TraceOrigin {
+  int rank = 0;
+  std::string host;
+  double shift = 0;  ///< seconds to add to this rank's clock, to have the trace's
+};
+
+/// One rank's events, the names of its rows first; events are separated by commas.
+std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin& origin);
+
+/// The whole file. Ranks without events may have an empty text.
+std::string chrome_trace(std::span<const std::string> events_by_rank);
+
+}  // namespace lockstep::observe

@@ -1,0 +1,71 @@
+#include "train/run_trace.h"
+
+#include "base/host_name.h"
+#include "observe/chrome_trace.h"
+#include "observe/clock_offset.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace lockstep::train {
+
+namespace {
+
+/// The earliest begin on any rank, on rank 0's clock.
+double earliest(Group& group, const std::vector<observe::TraceEvent>& events, double offset) {
+  std::vector<double> first{std::numeric_limits<double>::max()};
+  for (const observe::TraceEvent& event : events)
+    first[0] = std::min(first[0], event.begin + offset);
+  group.all_reduce(first, ReduceOp::min);
+  return first[0];
+}
+
+/// Every rank's text on rank 0; nothing elsewhere. A collective.
+std::vector<std::string> gather_texts(Group& group, const std::string& mine) {
+  const auto ranks = static_cast<std::size_t>(group.size());
+  std::vector<std::int64_t> length{static_cast<std::int64_t>(mine.size())}, lengths(ranks);
+  group.all_gather(length, lengths);
+  std::vector<std::uint8_t> padded(mine.begin(), mine.end());
+  padded.resize(static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end())));
+  std::vector<std::uint8_t> all(group.rank() == 0 ? ranks * padded.size() : 0);
+  group.gather(padded, all);
+
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; group.rank() == 0 && rank < ranks; ++rank) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * padded.size());
+    texts.emplace_back(begin, begin + lengths[rank]);
+  }
+  return texts;
+}
+
+}  // namespace
+
+RunTrace::RunTrace(Group group, Replica& replica, std::size_t iterations)
+    : group_(std::move(group)), replica_(replica), left_(iterations), wanted_(iterations > 0) {
+  if (wanted_) replica_.record_in(&trace_);
+}
+
+RunTrace::~RunTrace() {
+  if (left_ > 0) replica_.record_in(nullptr);
+}
+
+void RunTrace::iteration_ended() {
+  if (left_ == 0) return;
+  if (--left_ == 0) replica_.record_in(nullptr);
+}
+
+std::string RunTrace::collect() {
+  if (left_ > 0) replica_.record_in(nullptr);
+  left_ = 0;
+  if (!wanted_) return {};
+  const std::vector<observe::TraceEvent> events = trace_.take();
+  const observe::ClockOffset offset = observe::offset_to_rank_zero(group_);
+  const double start = earliest(group_, events, offset.seconds);
+  const std::string mine = observe::chrome_events(
+      events, {.rank = group_.rank(), .host = host_name(), .shift = offset.seconds - start});
+  const std::vector<std::string> texts = gather_texts(group_, mine);
+  return group_.rank() == 0 ? observe::chrome_trace(texts) : "";
+}
+
+}  // namespace lockstep::train
