@@ -12,6 +12,13 @@
 
 namespace lockstep {
 
+/// What becomes of a data set whose size the number of ranks does not divide.
+enum class Remainder {
+  repeat,  ///< for training: the first samples of the order come twice, so that all have as many
+  drop,    ///< for training: the last ones do not come at all, so that all have as many
+  uneven   ///< for evaluation: every sample comes exactly once, and ranks differ by at most one
+};
+
 /// All ranks give the same.
 struct DistributedSamplerOptions {
   /// Names the order of every epoch: equal seeds give equal orders on every machine.
@@ -20,10 +27,9 @@ struct DistributedSamplerOptions {
   /// A new random order each epoch; else the order of the data set, every time.
   bool shuffle = true;
 
-  /// All ranks have equally many samples, so that averaged gradients are those of the whole batch
-  /// and no rank waits for another at the end. If the ranks do not divide the set, the first
-  /// samples of the order come twice; or, if you drop them, the last ones do not come at all.
-  bool drop_last = false;
+  /// Training wants equally many samples on all ranks, so that averaged gradients are those of the
+  /// whole batch and no rank waits for another at the end; a score must count each sample once.
+  Remainder remainder = Remainder::repeat;
 };
 
 /// Indices of a data set for one rank. Global batch k is the same for every number of ranks: with a
@@ -54,8 +60,8 @@ class DistributedSampler : public torch::data::samplers::Sampler<> {
   /// Begins an epoch, of a data set of `new_size` from now on if that is given.
   void reset(torch::optional<std::size_t> new_size = torch::nullopt) override;
 
-  /// The next `batch_size` indices of this rank, or what is left; none at the epoch's end. All
-  /// ranks ask for as many.
+  /// The next `batch_size` indices of this rank, or what is left for it; none at the epoch's end,
+  /// which ranks with uneven shares may reach one call apart. All ranks ask for as many.
   torch::optional<std::vector<std::size_t>> next(std::size_t batch_size) override;
 
   /// This rank's samples of an epoch.

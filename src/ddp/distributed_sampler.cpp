@@ -25,11 +25,12 @@ struct DistributedSampler::State {
                           .shuffle = options.shuffle});
   }
 
-  /// Samples of all ranks from `begin` to the epoch's end: as many for each.
+  /// Samples of all ranks from `begin` to the epoch's end.
   std::size_t samples_from(std::size_t begin) const {
     const auto all = static_cast<std::size_t>(ranks);
     const std::size_t left = begin < count ? count - begin : 0;
-    return (options.drop_last ? left : left + all - 1) / all * all;
+    if (options.remainder == Remainder::uneven) return left;
+    return (options.remainder == Remainder::drop ? left : left + all - 1) / all * all;
   }
 
   void go_to(std::uint64_t new_epoch, std::size_t new_place) {
@@ -78,19 +79,21 @@ torch::optional<std::vector<std::size_t>> DistributedSampler::next(std::size_t b
   State& state = *state_;
   state.drawn = true;
   if (state.place >= state.end) return torch::nullopt;
+  const std::size_t left = state.end - state.place;
   const auto ranks = static_cast<std::size_t>(state.ranks);
-  const std::size_t left = (state.end - state.place) / ranks;
-  const std::size_t mine = std::min(batch_size, left);
-  const std::size_t begin = state.place + mine * static_cast<std::size_t>(state.rank);
+  const std::size_t all = batch_size > left / ranks ? left : batch_size * ranks;
+  const data::Range mine = data::share(all, state.rank, state.ranks);
   const auto order = state.order.batch(state.epoch, 0);
   std::vector<std::size_t> indices;
-  for (std::size_t i = begin; i < begin + mine; ++i) indices.push_back(order[i % order.size()]);
-  state.place += mine * ranks;
+  for (std::size_t i = mine.begin; i < mine.end; ++i)
+    indices.push_back(order[(state.place + i) % order.size()]);
+  state.place += all;
+  if (indices.empty()) return torch::nullopt;
   return indices;
 }
 
 std::size_t DistributedSampler::size() const {
-  return state_->samples_from(0) / static_cast<std::size_t>(state_->ranks);
+  return data::share(state_->samples_from(0), state_->rank, state_->ranks).size();
 }
 
 std::uint64_t DistributedSampler::epoch() const {

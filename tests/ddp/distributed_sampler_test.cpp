@@ -94,13 +94,33 @@ TEST(DistributedSampler, AllRanksHaveEquallyManySamples) {
 }
 
 TEST(DistributedSampler, OrTheLastOnesAreDropped) {
-  const auto parts = epochs(4, 11, 2, {.shuffle = false, .drop_last = true});
+  const auto parts = epochs(4, 11, 2, {.shuffle = false, .remainder = Remainder::drop});
   EXPECT_EQ(joined(parts[0]), (Indices{0, 1}));
   EXPECT_EQ(joined(parts[3]), (Indices{6, 7}));
   run_threads(4, [](const Group& group) {
-    expect_error<UsageError>([&] { DistributedSampler(3, group, {.drop_last = true}); },
+    expect_error<UsageError>([&] { DistributedSampler(3, group, {.remainder = Remainder::drop}); },
                              {"3 samples leave none for each of 4 ranks"});
     expect_error<UsageError>([&] { DistributedSampler(0, group); }, {"0"});
+  });
+}
+
+TEST(DistributedSampler, OrSharesAreUnevenAndEverySampleComesOnce) {
+  for (std::size_t count : {1u, 3u, 4u, 7u, 9u, 100u})
+    for (std::size_t batch : {1u, 2u, 5u}) {
+      std::multiset<std::size_t> seen;
+      std::set<std::size_t> shares;
+      for (const auto& part : epochs(4, count, batch, {.remainder = Remainder::uneven})) {
+        const Indices mine = joined(part);
+        shares.insert(mine.size());
+        seen.insert(mine.begin(), mine.end());
+      }
+      EXPECT_LE(*shares.rbegin() - *shares.begin(), 1u);
+      EXPECT_EQ(seen.size(), count);
+      for (std::size_t index = 0; index < count; ++index) EXPECT_EQ(seen.count(index), 1u);
+    }
+  run_threads(4, [](const Group& group) {
+    const DistributedSampler sampler(10, group, {.remainder = Remainder::uneven});
+    EXPECT_EQ(sampler.size(), group.rank() % 2 == 0 ? 2u : 3u);
   });
 }
 
