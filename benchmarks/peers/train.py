@@ -1,106 +1,88 @@
 #!/usr/bin/python3
-"""Times training by Lockstep and by PyTorch on the same model, batch, processes and threads, in turns.
+"""Times training by Lockstep and by its peers on the same model, batch, processes and threads, in turns.
 
-    ./lockstep --help                              # builds the program
-    benchmarks/peers/train.py                      # VGG-11, 4 workers, global batch 256
-    benchmarks/peers/train.py --model lenet5 --batch 16 --images 100 --iterations 700
+    ./lockstep --help                                                      # builds the program
+    cmake --preset release -DLOCKSTEP_BENCHMARKS=ON                        # and for the peer in C++:
+    cmake --build --preset release --target c10d_train
+    benchmarks/peers/train.py                                              # VGG-11, 4 workers, global batch 256
+    benchmarks/peers/train.py --preset lenet5                              # LeNet-5, 100 epochs of 100 images
 
---python adds the PyTorch of another interpreter (of a virtual environment, say); every contender is shown. Ratios are
-to Lockstep's ddp: above 1 is slower than Lockstep. Every round starts new processes; medians over the rounds count.
+Every round starts new processes. --python adds the PyTorch of another interpreter, of a virtual environment say; ratios
+are to the fastest PyTorch, and all are shown. Lockstep's iterations include loading its images; the peers' do not.
 """
 import argparse
 import json
 import os
 import pathlib
-import socket
-import statistics
-import subprocess
-import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-HOUR = 3600
+from train_contenders import METHODS, all_contenders
+from train_report import OURS, Report
 
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+PRESETS = {
+    "vgg11": {"model": "vgg11", "batch": 256, "images": 1000, "iterations": 8},
+    "lenet5": {"model": "lenet5", "batch": 16, "images": 100, "iterations": 700},
+}
+FAMILIES = ["lockstep", "pytorch", "c10d"]
 
 
-def run_lockstep(options, threads, sync):
-    data = "mnist" if options.model == "lenet5" else "cifar10"
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([ROOT / "build/release/bin/lockstep", "train", "--model", options.model, "--data", data, "--limit",
-                        str(options.images), "--workers", str(options.workers), "--threads", str(threads), "--batch",
-                        str(options.batch), "--iterations", str(options.iterations), "--lr", "0.01", "--momentum", "0.9",
-                        "--weight-decay", "1e-4", "--sync", sync, "--run-dir", folder + "/run"],
-                       check=True, stdout=subprocess.DEVNULL, timeout=HOUR)
-        summary = json.loads(pathlib.Path(folder, "run", "summary.json").read_text())
-    return {"seconds_per_iteration": summary["seconds_per_iteration"]["p50"], "seconds_total": summary["seconds_total"],
-            "peak_rss_bytes": summary["peak_rss_bytes"], "exposed": summary["exposed_communication_share"]}
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="vgg11", help="the job; the next four options change it")
+    parser.add_argument("--model", choices=["lenet5", "vgg11", "vgg13", "vgg16", "vgg19", "resnet18", "resnet34"])
+    parser.add_argument("--batch", type=int, help="images of all workers in an iteration")
+    parser.add_argument("--images", type=int, help="in an epoch")
+    parser.add_argument("--iterations", type=int, help="at least 2: the first counts in the total only")
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--threads", type=int, help="per worker; shares out the cores unless given")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--engine", default="torch", help="Lockstep's; torch unless given, as the peers compute")
+    parser.add_argument("--python", action="append", default=[], help="another interpreter that has PyTorch")
+    parser.add_argument("--only", help="families or methods, such as 'pytorch,c10d' or 'ddp': leaves out the others, "
+                        f"but never {OURS}, which they are compared with")
+    parser.add_argument("--json", help="write all rounds to this file")
+    options = parser.parse_args()
+    for name, value in PRESETS[options.preset].items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+    if options.threads is None:
+        options.threads = max(1, len(os.sched_getaffinity(0)) // options.workers)
+    check(parser, options)
+    return options
 
 
-def run_pytorch(options, threads, python, method):
-    port = free_port()
-    command = [python, HERE / "pytorch_worker.py", "--model", options.model, "--method", method, "--batch",
-               str(options.batch), "--images", str(options.images), "--iterations", str(options.iterations), "--threads",
-               str(threads)]
-    ranks = []
-    for rank in range(options.workers):
-        place = {"RANK": str(rank), "WORLD_SIZE": str(options.workers), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                 "OMP_NUM_THREADS": str(threads), "GLOO_SOCKET_IFNAME": "lo"}
-        ranks.append(subprocess.Popen(command, env={**os.environ, **place}, stdout=subprocess.PIPE, text=True))
-    output = [rank.communicate(timeout=HOUR)[0] for rank in ranks]
-    if any(rank.returncode != 0 for rank in ranks):
-        raise SystemExit(f"{python}: a rank of PyTorch's failed")
-    return json.loads(output[0])
+def check(parser, options):
+    if options.iterations < 2 or options.rounds < 1:
+        parser.error("there must be 2 iterations or more, and 1 round or more")
+    if min(options.batch, options.images % options.batch or options.batch) < options.workers:
+        parser.error("the last batch of an epoch has fewer images than there are workers: change --images or --batch")
+    for word in asked_for(options):
+        if word not in FAMILIES + METHODS:
+            parser.error(f"--only has '{word}', which is none of {', '.join(FAMILIES + METHODS)}")
 
 
-def contenders(options, threads):
-    yield "lockstep ddp", lambda: run_lockstep(options, threads, "ddp")
-    yield "lockstep all-reduce", lambda: run_lockstep(options, threads, "all-reduce")
-    for python in ["/usr/bin/python3", *options.python]:
-        version = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], check=True, text=True,
-                                 capture_output=True).stdout.strip()
-        for method in ["ddp", "all-reduce"]:
-            yield f"pytorch {version} {method}", lambda python=python, method=method: run_pytorch(options, threads, python,
-                                                                                                    method)
+def asked_for(options):
+    return [word.strip() for word in options.only.split(",")] if options.only else []
+
+
+def is_asked_for(name, words):
+    """Whether the name has one of the families in `words`, if there are any, and one of its methods."""
+    families = [word for word in words if word in FAMILIES] or [name.split()[0]]
+    methods = [word for word in words if word in METHODS] or [name.split()[-1]]
+    return name == OURS or (name.split()[0] in families and name.split()[-1] in methods)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="vgg11")
-    parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--batch", type=int, default=256, help="of all workers")
-    parser.add_argument("--images", type=int, default=1000, help="in an epoch")
-    parser.add_argument("--iterations", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--python", action="append", default=[], help="another interpreter that has PyTorch")
-    parser.add_argument("--json", help="write all rounds to this file")
-    options = parser.parse_args()
-
-    threads = max(1, len(os.sched_getaffinity(0)) // options.workers)
-    runs = dict(contenders(options, threads))
-    rounds = {name: [] for name in runs}
+    options = parse_options()
+    chosen = {name: run for name, run in all_contenders(options) if is_asked_for(name, asked_for(options))}
+    rounds = {name: [] for name in chosen}
+    print(f"{options.model}, {options.workers} workers × {options.threads} threads, global batch {options.batch}, "
+          f"{options.images} images an epoch, {options.iterations} iterations, {options.rounds} rounds", flush=True)
     for _ in range(options.rounds):
-        for name, run in runs.items():
+        for name, run in chosen.items():
             rounds[name].append(run())
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rounds, indent=2) + "\n")
-
-    def median(name, key):
-        return statistics.median(result[key] for result in rounds[name])
-
-    print(f"{options.model}, {options.workers} workers × {threads} threads, global batch {options.batch}, "
-          f"{options.iterations} iterations, {options.rounds} rounds")
-    print(f"{'contender':34} {'ms/iteration':>12} {'ratio':>7} {'total s':>9} {'ratio':>7} {'peak MB':>8}")
-    ours = [median("lockstep ddp", key) for key in ("seconds_per_iteration", "seconds_total")]
-    for name in rounds:
-        step, total = median(name, "seconds_per_iteration"), median(name, "seconds_total")
-        print(f"{name:34} {1000 * step:12.2f} {step / ours[0]:7.2f} {total:9.2f} {total / ours[1]:7.2f} "
-              f"{median(name, 'peak_rss_bytes') / 1e6:8.0f}")
-    print(f"exposed communication of lockstep ddp: {100 * median('lockstep ddp', 'exposed'):.1f} % of an iteration")
+    Report(rounds).print()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,108 @@
+"""How train.py runs each contender. Every one returns seconds_per_iteration (the median without the first),
+seconds_total (of all iterations, without starting the processes), peak_rss_bytes (of the largest worker)."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+LOCKSTEP = ROOT / "build/release/bin/lockstep"
+C10D_TRAIN = ROOT / "build/release/benchmarks/peers/c10d_train"
+DEBIAN_PYTHON = "/usr/bin/python3"
+HOUR = 3600
+METHODS = ["ddp", "all-reduce"]
+# What an interpreter has: the version of its PyTorch, and whether that computes with the slow reference BLAS.
+PROBE = """import torch
+maps = open("/proc/self/maps").read()
+print(torch.__version__, "slow" if "libblas" in maps and "openblas" not in maps else "fast")"""
+
+
+def engine_arguments(engine):
+    """Nothing for a program without --engine: it computes with torch."""
+    help_text = subprocess.run([LOCKSTEP, "train", "--help"], check=True, capture_output=True, text=True).stdout
+    if "--engine" in help_text:
+        return ["--engine", engine]
+    if engine != "torch":
+        raise SystemExit(f"train.py: this lockstep has no --engine, so it cannot run '{engine}': leave it out")
+    return []
+
+
+def run_lockstep(options, sync):
+    data = "mnist" if options.model == "lenet5" else "cifar10"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [LOCKSTEP, "train", "--data", data, "--limit", options.images, "--workers", options.workers, "--lr",
+                   0.01, "--momentum", 0.9, "--weight-decay", 1e-4, "--sync", sync, "--run-dir", folder + "/run",
+                   *engine_arguments(options.engine)]
+        for name in ["model", "batch", "iterations", "threads"]:
+            command += ["--" + name, getattr(options, name)]
+        subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, timeout=HOUR)
+        summary = json.loads(pathlib.Path(folder, "run", "summary.json").read_text())
+    return {"seconds_per_iteration": summary["seconds_per_iteration"]["p50"], "seconds_total": summary["seconds_total"],
+            "peak_rss_bytes": summary["peak_rss_bytes"], "exposed": summary["exposed_communication_share"]}
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def run_ranks(options, program, method):
+    """A program that takes its place from torchrun's variables, once for every worker."""
+    command = [*program, "--method", method]
+    for name in ["model", "batch", "images", "iterations", "threads"]:
+        command += ["--" + name, str(getattr(options, name))]
+    place = {"WORLD_SIZE": str(options.workers), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
+             "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": str(options.threads),
+             "OPENBLAS_NUM_THREADS": str(options.threads)}
+    ranks = [subprocess.Popen(command, env={**os.environ, **place, "RANK": str(rank)}, stdout=subprocess.PIPE,
+                              text=True) for rank in range(options.workers)]
+    try:
+        output = [rank.communicate(timeout=HOUR)[0] for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()  # does nothing to one that has ended
+    failed = [number for number, rank in enumerate(ranks) if rank.returncode != 0]
+    if failed:
+        raise SystemExit(f"train.py: rank {failed[0]} of '{' '.join(map(str, command))}' failed: see above")
+    return json.loads(output[0])
+
+
+def probe(python):
+    """The version of an interpreter's PyTorch; None, and a line that says why, if it has none."""
+    try:
+        found = subprocess.run([python, "-c", PROBE], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        print(f"left out: {python}, which is no Python that has PyTorch (Debian's is the package python3-torch)")
+        return None
+    version, blas = found.stdout.split()
+    if blas == "slow":
+        raise SystemExit(f"train.py: the PyTorch of {python} computes with the reference BLAS, which nobody should be "
+                         "compared with: install libopenblas0-pthread")
+    return version
+
+
+def all_contenders(options):
+    """Pairs of a name and a function that runs it once; Lockstep's ddp comes first."""
+    if not LOCKSTEP.exists():
+        raise SystemExit(f"train.py: there is no {LOCKSTEP}: './lockstep --help' builds it")
+    for method in METHODS:
+        yield f"lockstep {method}", lambda method=method: run_lockstep(options, method)
+    versions = set()
+    for python in dict.fromkeys([DEBIAN_PYTHON, *options.python]):
+        version = probe(python)
+        label = f"{version} ({python})" if version in versions else version
+        versions.add(version)
+        for method in METHODS if version else []:
+            program = [python, HERE / "pytorch_worker.py"]
+            yield (f"pytorch {label} {method}",
+                   lambda program=program, method=method: run_ranks(options, program, method))
+    if not C10D_TRAIN.exists():
+        print("left out: c10d, which is not built: cmake --preset release -DLOCKSTEP_BENCHMARKS=ON && "
+              "cmake --build --preset release --target c10d_train")
+        return
+    for method in METHODS:
+        yield f"c10d {method}", lambda method=method: run_ranks(options, [C10D_TRAIN], method)
