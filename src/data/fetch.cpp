@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "base/folder_lock.h"
 #include "data/http_download.h"
 #include "data/part_file.h"
 #include "data/unpack.h"
@@ -98,6 +99,8 @@ fs::path fetch(const FetchOptions& options, FetchObserver& observer) {
     throw UsageError(fmt::format(
         "'{}' is no address to fetch from: it must begin with http:// or https://", from));
   make_folder(folder);
+  // For as long as it takes to unpack, too: no other fetch may take the archive away meanwhile.
+  const FolderLock lock(folder, "another process is fetching to it: wait for it to end");
   for (const Archive& archive : options.set.archives)
     ArchiveFetch(archive, from, folder, observer).run();
   return folder;

@@ -39,7 +39,8 @@ class FetchObserver {
 
 /// Returns the set's folder once all its files are there and their SHA-256 sums are right. Files
 /// that are not the published ones are replaced. What is not whole yet is named *.part. Throws
-/// Error or FileError that says what to do; see download() and unpack().
+/// Error or FileError that says what to do, as when another process is fetching to the same folder;
+/// see download() and unpack().
 std::filesystem::path fetch(const FetchOptions& options, FetchObserver& observer);
 
 }  // namespace lockstep::data

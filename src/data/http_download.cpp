@@ -68,7 +68,8 @@ class Request {
     if (failure_) std::rethrow_exception(failure_);
     if (result == CURLE_OK) {
       begin();  // a file without a byte never came to receive()
-      return start_over_ ? Outcome::start_over : Outcome::complete;
+      if (start_over_) return Outcome::start_over;
+      return short_of_the_whole() ? Outcome::broken : Outcome::complete;
     }
     if (start_over_) return Outcome::start_over;
     if (stopped_)
@@ -80,7 +81,9 @@ class Request {
   }
 
   /// In words, once run() returned `broken`.
-  std::string what_broke() const { return message_; }
+  std::string what_broke() const {
+    return message_[0] != '\0' ? message_ : "the server sent less than was asked for";
+  }
 
  private:
   struct Close {
@@ -132,6 +135,11 @@ class Request {
     if (slash == std::string_view::npos) return {};
     return {.first = parse_number(text.substr(0, text.find('-'))),
             .whole = parse_number(text.substr(slash + 1))};
+  }
+
+  /// A server may send a smaller range than was asked for.
+  bool short_of_the_whole() const {
+    return status() == kPartialContent && content_range().whole > part_.bytes();
   }
 
   Outcome refused() {

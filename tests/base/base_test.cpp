@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/deadline.h"
 #include "base/files.h"
+#include "base/folder_lock.h"
 #include "base/random.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -79,6 +80,16 @@ TEST_F(Files, FoldersAreMadeOrRefused) {
   EXPECT_TRUE(fs::is_directory(folder_ / "x" / "y"));
   write_file(folder_ / "file", "");
   EXPECT_THROW(make_folder(folder_ / "file" / "z"), FileError);
+}
+
+TEST_F(Files, AFolderIsOnesAloneUntilItsOwnerEnds) {
+  {
+    const FolderLock owner(folder_, "taken");
+    EXPECT_THROW(FolderLock(folder_, "taken"), FileError);
+  }
+  const FolderLock next(folder_, "taken");
+  EXPECT_TRUE(fs::is_empty(folder_)) << "nothing is to be left behind";
+  EXPECT_NO_THROW(FolderLock(folder_ / "missing", "taken"));
 }
 
 TEST(Text, EnumeratesAndSplits) {

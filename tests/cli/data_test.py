@@ -204,7 +204,37 @@ class Resume(DataTest):
         self.start(*self.arguments(server))
         self.assertTrue(server.holding.wait(HANGS))
         _, errors = self.fetch(server, code=1)
-        self.assertIn(f"{ARCHIVE}.part: another process is writing it", errors)
+        self.assertIn(f"to/{FOLDER}: another process is fetching to it: wait for it to end", errors)
+
+    def test_nor_do_they_while_one_unpacks(self):
+        # A pipe where a file is to be written: whoever opens it waits until someone reads.
+        self.leave_part(TAR)
+        pipe = self.folder / "to" / FOLDER / "data_batch_1.bin.part"
+        os.mkfifo(pipe)
+        server = self.serve({ARCHIVE: TAR})
+        first = self.start(*self.arguments(server))
+        self.assertTrue(server.asked.wait(HANGS))
+        _, errors = self.fetch(server, code=1)
+        self.assertIn("another process is fetching to it", errors)
+        self.assertIsNone(first.poll())
+        self.assertTrue((self.folder / "to" / FOLDER / f"{ARCHIVE}.part").exists())
+
+    def test_asks_again_when_a_server_sends_less_than_was_asked_for(self):
+        self.leave_part(TAR[:1000])
+        server = self.serve({ARCHIVE: TAR}, most=len(TAR) // 2)
+        output, _ = self.fetch(server)
+        self.assertNotIn("starting over", output)
+        self.assertEqual([request[2] for request in server.requests], [206, 206])
+        self.assertEqual(self.there(), BATCHES)
+
+    def test_but_not_for_ever(self):
+        self.leave_part(TAR[:1000])
+        for most, left in ((10, 1050), (0, 1050)):
+            server = self.serve({ARCHIVE: TAR}, most=most)
+            _, errors = self.fetch(server, code=1)
+            self.assertIn(f"after {left} bytes (the server sent less than was asked for)", errors)
+            self.assertLessEqual(len(server.requests), 5)
+            self.assertEqual(self.there(), {f"{ARCHIVE}.part": TAR[:left]})
 
 
 class BadSource(DataTest):

@@ -8,14 +8,16 @@ class FileServer:
     """Serves `files` (name to bytes) from a thread of its own until close(). What it does to requests:
 
     ranges      whether it honours them, as most servers do
+    most        sends ranges of at most so many bytes, and says so
     cut_after   sends at most so many bytes of a body, then drops the connection
     hold_after  sends at most so many bytes of a body, then waits until close()
     """
 
-    def __init__(self, files, ranges=True, cut_after=None, hold_after=None):
-        self.files, self.ranges, self.cut_after, self.hold_after = files, ranges, cut_after, hold_after
+    def __init__(self, files, ranges=True, most=None, cut_after=None, hold_after=None):
+        self.files, self.ranges, self.most = files, ranges, most
+        self.cut_after, self.hold_after = cut_after, hold_after
         self.requests = []  # (path, Range header or None, status)
-        self.holding, self.closed = threading.Event(), threading.Event()
+        self.asked, self.holding, self.closed = threading.Event(), threading.Event(), threading.Event()
         owner = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -47,12 +49,13 @@ class FileServer:
         elif span and first >= len(content):
             status, body = 416, b""
         else:
-            status, body = (206 if span else 200), content[first:]
+            status, body = (206 if span else 200), content[first:][:self.most if span else None]
         self.requests.append((handler.path, asked, status))
+        self.asked.set()
         handler.send_response(status)
         handler.send_header("Content-Length", str(len(body)))
         if status == 206:
-            handler.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
+            handler.send_header("Content-Range", f"bytes {first}-{first + len(body) - 1}/{len(content)}")
         elif status == 416:
             handler.send_header("Content-Range", f"bytes */{len(content)}")
         handler.end_headers()

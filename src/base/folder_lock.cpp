@@ -1,0 +1,20 @@
+#include "base/folder_lock.h"
+
+#include <lockstep/error.h>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+
+namespace lockstep {
+
+FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view taken)
+    : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw FileError(fmt::format("{}: {}", folder.string(), taken));
+}
+
+}  // namespace lockstep
