@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr ImageShape kShape{.channels = 3, .height = 32, .width = 32};
-constexpr int kClasses = 10;
 constexpr int kTrainingFiles = 5;
 constexpr std::size_t kRecord = 1 + 3 * 32 * 32;
 
@@ -73,8 +71,8 @@ bool read_record(GzipFile& file, Images& images) {
   const std::size_t got = file.read(record);
   if (got == 0 && offset > 0) return false;
   // First the label: a file of something else is better told by it than by its length.
-  if (got > 0 && record[0] >= kClasses)
-    fail(file, offset, fmt::format("a label from 0 to {}", kClasses - 1),
+  if (got > 0 && record[0] >= kCifar10Classes)
+    fail(file, offset, fmt::format("a label from 0 to {}", kCifar10Classes - 1),
          fmt::format("{}", record[0]));
   if (got < kRecord)
     fail(file, offset, fmt::format("a record of {} bytes", kRecord),
@@ -96,7 +94,7 @@ std::vector<std::string> cifar10_class_names() {
 
 Images read_cifar10(const fs::path& folder, Split split, std::size_t limit) {
   if (limit == 0) throw UsageError("CIFAR-10 is limited to 0 images: ask for at least 1");
-  Images images{.shape = kShape, .classes = kClasses, .pixels = {}, .labels = {}};
+  Images images{.shape = kCifar10Shape, .classes = kCifar10Classes, .pixels = {}, .labels = {}};
   for (const fs::path& path : find_files(folder, split)) {
     if (images.size() >= limit) break;
     GzipFile file(path);

@@ -18,6 +18,9 @@ namespace lockstep::data {
 /// Mean and standard deviation of each channel over the 50,000 training images, scaled to 0 … 1.
 Normalisation cifar10_normalisation();
 
+inline constexpr ImageShape kCifar10Shape{.channels = 3, .height = 32, .width = 32};
+inline constexpr int kCifar10Classes = 10;
+
 /// What the labels 0 to 9 stand for.
 std::vector<std::string> cifar10_class_names();
 

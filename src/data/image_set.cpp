@@ -86,6 +86,18 @@ void check_image_set_name(std::string_view name, std::string_view option) {
     throw UsageError(fmt::format("{} is '{}': there are {}", option, name, enumerate(known)));
 }
 
+ImageKind image_kind(std::string_view name) {
+  check_image_set_name(name, "the data set");
+  if (name == "mnist")
+    return {.shape = {.channels = kMnistShape.channels,
+                      .height = kMnistShape.height + 2 * kMnistPadding,
+                      .width = kMnistShape.width + 2 * kMnistPadding},
+            .classes = kMnistClasses};
+  if (name == "cifar10") return {.shape = kCifar10Shape, .classes = kCifar10Classes};
+  const SyntheticOptions options = parse_synthetic(name.substr(kSynthetic.size()));
+  return {.shape = options.shape, .classes = options.classes};
+}
+
 ImageSet open_image_set(const ImageSetOptions& options) {
   check_image_set_name(options.name, "the data set");
   const std::size_t limit = options.limit > 0 ? options.limit : kAllItems;

@@ -40,6 +40,15 @@ std::vector<std::string> image_set_names();
 /// Throws UsageError that names `option` and the sets there are, unless `name` is one of them.
 void check_image_set_name(std::string_view name, std::string_view option);
 
+/// What is known of a set's images before any of them is read.
+struct ImageKind {
+  ImageShape shape;  ///< with the padding that the set's usual networks expect
+  int classes = 0;
+};
+
+/// Throws UsageError for an unknown name.
+ImageKind image_kind(std::string_view name);
+
 /// Reads or makes both splits. Throws FileError if files are missing or not sound, UsageError for
 /// an unknown name.
 ImageSet open_image_set(const ImageSetOptions& options);

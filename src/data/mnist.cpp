@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kSide = 28;
-constexpr int kClasses = 10;
+constexpr int kSide = kMnistShape.height;
 constexpr std::size_t kLabelsHeader = 8;
 
 fs::path find_file(const fs::path& folder, Split split, std::string_view kind) {
@@ -49,12 +48,12 @@ void check_images(const fs::path& path, const IdxArray& images) {
 
 void check_labels(const fs::path& path, const IdxArray& labels) {
   const auto bad = std::find_if(labels.values.begin(), labels.values.end(),
-                                [](std::uint8_t label) { return label >= kClasses; });
+                                [](std::uint8_t label) { return label >= kMnistClasses; });
   if (bad != labels.values.end())
     throw FileError(fmt::format(
         "{}: at offset {} expected a label from 0 to {}, found {}: the file is damaged or of "
         "another set, get it again",
-        path.string(), kLabelsHeader + (bad - labels.values.begin()), kClasses - 1, *bad));
+        path.string(), kLabelsHeader + (bad - labels.values.begin()), kMnistClasses - 1, *bad));
 }
 
 }  // namespace
@@ -76,8 +75,8 @@ Images read_mnist(const fs::path& folder, Split split, std::size_t limit) {
         "from one source",
         labels_path.string(), images.shape[0], images_path.filename().string(), labels.shape[0]));
   check_labels(labels_path, labels);
-  return {.shape = {.channels = 1, .height = kSide, .width = kSide},
-          .classes = kClasses,
+  return {.shape = kMnistShape,
+          .classes = kMnistClasses,
           .pixels = std::move(images.values),
           .labels = std::move(labels.values)};
 }

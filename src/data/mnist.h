@@ -17,6 +17,9 @@ namespace lockstep::data {
 /// Mean and standard deviation over all pixels of MNIST's 60,000 training images, scaled to 0 … 1.
 Normalisation mnist_normalisation();
 
+inline constexpr ImageShape kMnistShape{.channels = 1, .height = 28, .width = 28};
+inline constexpr int kMnistClasses = 10;
+
 /// Zeros on each side that make 28×28 the 32×32 that LeNet-5 was designed for.
 inline constexpr int kMnistPadding = 2;
 

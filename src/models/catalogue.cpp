@@ -73,6 +73,14 @@ void require_fit(std::string_view model, const data::ImageShape& images) {
                   fitting.empty() ? "" : ", or a model for such images: " + enumerate(fitting)));
 }
 
+void require_fit(std::string_view model, const data::ImageShape& images, int classes) {
+  require_fit(model, images);
+  if (classes > kClasses)
+    throw UsageError(fmt::format(
+        "model {} tells {} classes apart, and the data have {}: use data of {} or fewer", model,
+        kClasses, classes, kClasses));
+}
+
 std::shared_ptr<Classifier> make_model(std::string_view name, DataType type) {
   std::shared_ptr<Classifier> model = find(name).make();
   convert(*model, type);

@@ -1,5 +1,7 @@
 #include "models/lenet5.h"
 
+#include "models/model_names.h"
+
 namespace lockstep::models {
 
 namespace nn = torch::nn;
@@ -11,7 +13,7 @@ LeNet5Impl::LeNet5Impl()
       features{nn::Conv2d(1, 6, 5),    nn::Tanh(), nn::AvgPool2d(2),  // 28×28, then 14×14
                nn::Conv2d(6, 16, 5),   nn::Tanh(), nn::AvgPool2d(2),  // 10×10, then 5×5
                nn::Conv2d(16, 120, 5), nn::Tanh()},                   // 1×1
-      classifier{nn::Linear(120, 84), nn::Tanh(), nn::Linear(84, 10)} {
+      classifier{nn::Linear(120, 84), nn::Tanh(), nn::Linear(84, kClasses)} {
   register_module("features", features);
   register_module("classifier", classifier);
 }

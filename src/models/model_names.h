@@ -9,6 +9,9 @@
 
 namespace lockstep::models {
 
+/// The classes that every model tells apart.
+inline constexpr int kClasses = 10;
+
 /// The names that make_model knows.
 std::vector<std::string> model_names();
 
@@ -17,5 +20,8 @@ data::ImageShape images_of(std::string_view model);
 
 /// Throws UsageError, which says what would fit, if the model does not take images of this shape.
 void require_fit(std::string_view model, const data::ImageShape& images);
+
+/// The same for images of so many classes.
+void require_fit(std::string_view model, const data::ImageShape& images, int classes);
 
 }  // namespace lockstep::models

@@ -1,6 +1,7 @@
 #include "models/resnet.h"
 
 #include "base/check.h"
+#include "models/model_names.h"
 
 #include <fmt/format.h>
 
@@ -72,7 +73,7 @@ ResNetImpl::ResNetImpl(int depth)
   layer2 = register_module("layer2", make_layer(blocks[1], 64, 128, 2));
   layer3 = register_module("layer3", make_layer(blocks[2], 128, 256, 2));
   layer4 = register_module("layer4", make_layer(blocks[3], 256, 512, 2));
-  fc = register_module("fc", nn::Linear(512, 10));
+  fc = register_module("fc", nn::Linear(512, kClasses));
 }
 
 torch::Tensor ResNetImpl::scores(const torch::Tensor& images) {

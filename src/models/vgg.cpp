@@ -1,6 +1,7 @@
 #include "models/vgg.h"
 
 #include "base/check.h"
+#include "models/model_names.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ VggImpl::VggImpl(int depth)
   }
   register_module("features", features);
   // Made last, so that a seed draws the weights in the order of the layers, as PyTorch does.
-  classifier = register_module("classifier", nn::Linear(channels, 10));
+  classifier = register_module("classifier", nn::Linear(channels, kClasses));
 }
 
 torch::Tensor VggImpl::scores(const torch::Tensor& images) {

@@ -33,6 +33,8 @@ void require_amount(double value, std::string_view option) {
 void TrainConfig::validate() const {
   require_one_of(model, models::model_names(), "--model");
   data::check_image_set_name(data, "--data");
+  const data::ImageKind images = data::image_kind(data);
+  models::require_fit(model, images.shape, images.classes);
   std::vector<std::string> transports = comm::transport_names();
   transports.emplace_back("auto");
   require_one_of(transport, transports, "--transport");

@@ -45,6 +45,16 @@ class BadUsage(ProgramTest):
     def test_a_model_that_does_not_take_the_data_is_answered_with_what_does(self):
         self.expect_refused("train --model vgg11 --data mnist", "use data like cifar10, or a model for such images: lenet5")
 
+    def test_what_the_workers_would_find_out_is_said_once(self):
+        for data, part in {"synthetic:classes=11": "tells 10 classes apart, and the data have 11",
+                           "synthetic:1x8x8": "those of the data are 1×8×8"}.items():
+            for transport in ["shm", "thread"]:
+                _, errors = self.run_program("train", "--model", "vgg11", "--data", data, "--workers", 2,
+                                             "--transport", transport, code=2)
+                self.assertEqual(errors.count("\n"), 1, errors)
+                self.assertIn(part, errors)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_a_run_to_resume_must_be_named_and_there(self):
         self.expect_refused("train --resume", "--resume needs --run-dir")
         _, errors = self.run_program("train", "--resume", "--run-dir", "nowhere", code=1)

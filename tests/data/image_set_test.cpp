@@ -20,6 +20,8 @@ TEST(ImageSet, EverySetLoads) {
     EXPECT_EQ(set.class_names.size(), static_cast<std::size_t>(set.train->classes)) << name;
     const Loader loader(set.train, set.normalisation, set.padding);
     EXPECT_EQ(loader.shape().height, 32) << name;
+    EXPECT_EQ(image_kind(name).shape, loader.shape()) << name;
+    EXPECT_EQ(image_kind(name).classes, set.train->classes) << name;
   }
 }
 
@@ -42,6 +44,8 @@ TEST(ImageSet, SyntheticTakesItsSizeWithIt) {
   EXPECT_EQ(set.train->size(), 30u);
   EXPECT_EQ(set.test->size(), 5u);
   EXPECT_EQ(set.class_names, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(image_kind("synthetic:1x8x9,classes=3").shape, set.train->shape);
+  EXPECT_EQ(image_kind("synthetic:1x8x9,classes=3").classes, 3);
 }
 
 TEST(ImageSet, UnknownNamesAreAnsweredWithTheKnown) {

@@ -136,6 +136,15 @@ TEST(Catalogue, ImagesThatDoNotFitAreAnsweredWithWhatWould) {
       {"those of the data are 3×224×224: use data like mnist"});
 }
 
+TEST(Catalogue, MoreClassesThanTheModelHasAreRefused) {
+  EXPECT_NO_THROW(require_fit("lenet5", {1, 32, 32}, 10));
+  testing::expect_error<UsageError>(
+      [] {
+        require_fit("lenet5", {1, 32, 32}, 11);
+      },
+      {"model lenet5 tells 10 classes apart, and the data have 11: use data of 10 or fewer"});
+}
+
 TEST(Convert, ChangesFloatsAndLeavesCountersAlone) {
   torch::nn::BatchNorm2d norm(3);
   norm->forward(torch::rand({2, 3, 4, 4}));
