@@ -93,8 +93,8 @@ std::vector<BenchResult> measure_in_processes(const std::string& transport, int 
 std::vector<BenchResult> measure_under_mpirun(const std::string& transport, int workers,
                                               const BenchPlan& plan) {
   const TemporaryFile file;
-  const launch::JobResult job =
-      run_this_program_under_mpirun(workers, bench_arguments(plan, transport, file.path()));
+  const launch::JobResult job = run_this_program_under_mpirun(
+      {.workers = workers}, bench_arguments(plan, transport, file.path()));
   if (job.interrupted_by != 0) throw Error("interrupted");
   if (job.first_failure && job.first_failure->code() != kBadUsage)
     throw Error(job.first_failure->text());

@@ -44,12 +44,17 @@ void require_success(const launch::JobResult& result, const std::filesystem::pat
   throw Error(what);
 }
 
+launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_interrupt) {
+  launch::JobOptions job{.workers = config.workers};
+  if (on_interrupt == OnInterrupt::end) return job;
+  job.grace = std::chrono::seconds(60);  // a step and a checkpoint may take their time
+  job.interrupt_gently = true;
+  return job;
+}
+
 void run_processes_training(const train::TrainConfig& config, ProgressStyle style,
                             std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
-  launch::JobOptions job{.workers = config.workers};
-  // A step and a checkpoint may take their time.
-  if (on_interrupt == OnInterrupt::checkpoint) job.grace = std::chrono::seconds(60);
-  const launch::JobResult result = launch::run_forked(job, [&] {
+  const launch::JobResult result = launch::run_forked(job_for(config, on_interrupt), [&] {
     try {
       const train::StopAsked stop_asked = prepare_for(on_interrupt);
       const auto progress = make_progress(style, log_every, out);
@@ -66,11 +71,12 @@ void run_processes_training(const train::TrainConfig& config, ProgressStyle styl
 }
 
 void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
-                         std::size_t log_every) {
+                         std::size_t log_every, OnInterrupt on_interrupt) {
   std::vector<std::string> arguments = train_arguments(config);
   arguments.insert(arguments.end(), {"--log-every", std::to_string(log_every), "--progress",
                                      std::string(name_of(style))});
-  require_success(run_this_program_under_mpirun(config.workers, arguments), config.run_dir);
+  require_success(run_this_program_under_mpirun(job_for(config, on_interrupt), arguments),
+                  config.run_dir);
 }
 
 }  // namespace
@@ -80,7 +86,7 @@ train::Summary run_training(const train::TrainConfig& config, ProgressStyle styl
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out, on_interrupt);
   else if (needs_mpirun(config.transport, config.workers))
-    run_mpirun_training(config, style, log_every);
+    run_mpirun_training(config, style, log_every, on_interrupt);
   else
     run_processes_training(config, style, log_every, out, on_interrupt);
   return train::read_summary(config.run_dir);

@@ -7,8 +7,7 @@
 
 namespace lockstep::cli {
 
-/// What SIGINT and SIGTERM do to a run: end it at once, or after a step and a checkpoint. mpirun
-/// ends its ranks at once in either case.
+/// What SIGINT and SIGTERM do to a run: end it at once, or after a step and a checkpoint.
 enum class OnInterrupt { end, checkpoint };
 
 /// Trains with config.workers workers, and returns the summary. The workers are threads (thread),

@@ -1,5 +1,6 @@
 // What SIGINT and SIGTERM mean while something goes on that can be left off in good order. Once is
-// a request; whoever repeats it means it, and finds the usual end.
+// a request; whoever repeats it means it, and finds the usual end. SIGUSR1 means the same: batch
+// systems and mpirun, which follow the others with SIGKILL, pass it on and give it time.
 #pragma once
 
 namespace lockstep::cli {

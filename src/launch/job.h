@@ -22,6 +22,10 @@ struct JobOptions {
   /// Keeps caches warm and neighbours apart; turn it off where several jobs share a host, because
   /// each would take the same cores.
   bool pin = false;
+  /// Whether SIGINT and SIGTERM reach the ranks as SIGUSR1, the first time: mpirun passes that on,
+  /// while the others make it end its ranks within a second or two. For programs that know SIGUSR1
+  /// as the wish to end in good order. Of run_under_mpirun only.
+  bool interrupt_gently = false;
   /// LOCKSTEP_TRANSPORT and LOCKSTEP_INTERFACE for the workers: for what their program leaves open.
   /// Empty: not set.
   std::string transport{};

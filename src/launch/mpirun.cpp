@@ -10,6 +10,10 @@
 // runs below a shell that holds a failure back: it writes down how its rank ended, and exits with
 // that only when all other ranks have ended too or the grace is over. mpirun then needs no options.
 //
+// SIGINT and SIGTERM make mpirun wait for odls_base_sigkill_timeout (1 s), pass SIGTERM on, wait as
+// long again, and kill. A longer time-out is no remedy: it is waited for in full, even by ranks
+// that have nothing to finish. SIGUSR1 it passes on at once, and lets the ranks end when they like.
+//
 // A rank that saw a peer fail leaves out MPI_Finalize, which would wait for that peer;
 // orte_allowed_exit_without_sync keeps mpirun from counting this as one more failure.
 #include "launch/mpirun.h"
@@ -47,7 +51,7 @@ namespace {
 constexpr const char* kKeeper = R"sh(
 log=$0 tenths=$1
 shift
-trap : INT TERM
+trap : INT TERM USR1
 exec 3>&2 2>/dev/null
 sh -c 'echo "$OMPI_COMM_WORLD_RANK pid $$" >>"$0"; exec "$@" 2>&3 3>&-' "$log" "$@"
 code=$?
@@ -82,7 +86,7 @@ void become(std::vector<std::string> words, pid_t parent) {
 }
 
 /// Starts mpirun and waits for its end.
-JobResult run_and_wait(const std::vector<std::string>& words, std::chrono::milliseconds grace) {
+JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& options) {
   Supervisor supervisor;
   const pid_t parent = ::getpid();
   std::fflush(nullptr);
@@ -93,7 +97,9 @@ JobResult run_and_wait(const std::vector<std::string>& words, std::chrono::milli
     std::_Exit(127);
   }
   supervisor.add({0, child});
-  return supervisor.wait(grace);
+  return supervisor.wait(
+      options.grace,
+      {.ended = {}, .stop = {}, .first_signal = options.interrupt_gently ? SIGUSR1 : 0});
 }
 
 /// How the ranks ended, by their keepers' log. The code of a shell's child is 128 + its signal.
@@ -168,7 +174,7 @@ JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::str
   require_startable(options, command);
   const TemporaryFile log;
   const auto words = mpirun_command(options.workers, kept(command, log.path(), options.grace));
-  JobResult result = run_and_wait(words, options.grace);
+  JobResult result = run_and_wait(words, options);
   std::vector<Outcome> outcomes = outcomes_in(log.path());
   const auto failure = std::find_if(outcomes.begin(), outcomes.end(),
                                     [](const Outcome& outcome) { return outcome.failed(); });

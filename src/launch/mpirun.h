@@ -13,9 +13,9 @@ namespace lockstep::launch {
 std::vector<std::string> mpirun_command(int workers, const std::vector<std::string>& command);
 
 /// Runs a program on `workers` processes of this host under mpirun. Like run_program: SIGINT and
-/// SIGTERM are passed on, survivors of a failure have `grace` to say who failed, and the result
-/// tells how every rank ended (`pid` too). Throws UsageError if mpirun is not installed or the
-/// program cannot be started.
+/// SIGTERM are passed on (see JobOptions::interrupt_gently), survivors of a failure have `grace` to
+/// say who failed, and the result tells how every rank ended (`pid` too). Throws UsageError if
+/// mpirun is not installed or the program cannot be started.
 JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::string>& command);
 
 }  // namespace lockstep::launch

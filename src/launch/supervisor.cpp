@@ -74,8 +74,9 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
   while (!running_.empty()) {
     const int signal = next_signal();
     if (signal == SIGINT || signal == SIGTERM) {
+      const bool first = result.interrupted_by == 0;
       result.interrupted_by = signal;
-      signal_all(signal);
+      signal_all(first && hooks.first_signal != 0 ? hooks.first_signal : signal);
     }
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);

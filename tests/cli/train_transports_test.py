@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import signal
+import time
 import unittest
 
 from program import ENDLESS, SMALL, ProgramTest, rank_of_mpirun
@@ -84,6 +85,30 @@ class StoppedUnderMpirun(ProgramTest):
             self.assertIn("interrupted", errors)
             self.assertFalse((self.folder / "run" / "summary.json").exists())
             shutil.rmtree(self.folder / "run")
+
+    def test_after_an_interrupt_the_run_can_go_on(self):
+        job = ["train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--log-every", 1, "--workers", 2]
+        for transport in ["mpi", "shm+mpi"]:
+            mine = [*job, "--transport", transport, "--run-dir", transport]
+            program = self.start(*mine)
+            self.wait_for(program, "iteration 5/")
+            program.send_signal(signal.SIGINT)
+            _, errors = self.finish(program, code=1)
+            self.assertRegex(errors, r"stopped after iteration \d+ of 1500: .*Give the same command again with --resume")
+            output, errors = self.run_program(*mine, "--resume")
+            self.assertIn("iteration 1500/1500", output)
+            self.assertNotIn("iteration 5/", output)
+            self.assertEqual(errors, "")
+
+    def test_a_second_interrupt_does_not_wait(self):
+        program = self.start_training()
+        rank = rank_of_mpirun(program.pid, 1)
+        os.kill(rank, signal.SIGSTOP)  # no step ends any more
+        program.send_signal(signal.SIGINT)
+        time.sleep(1)  # for the first to be taken as one
+        program.send_signal(signal.SIGINT)
+        _, errors = self.finish(program, code=1)
+        self.assertIn("interrupted", errors)
 
 
 if __name__ == "__main__":

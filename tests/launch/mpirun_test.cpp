@@ -31,9 +31,12 @@ class MpirunTest : public ::testing::Test {
   }
 
   /// Runs the script on every rank, with its rank in $rank and the folder as working directory.
-  JobResult run(int workers, const std::string& script, int grace_ms = 10'000) const {
+  JobResult run(int workers, const std::string& script, int grace_ms = 10'000,
+                bool gently = false) const {
     return run_under_mpirun(
-        {.workers = workers, .grace = std::chrono::milliseconds(grace_ms)},
+        {.workers = workers,
+         .grace = std::chrono::milliseconds(grace_ms),
+         .interrupt_gently = gently},
         {"sh", "-c",
          fmt::format("cd {}; rank=$OMPI_COMM_WORLD_RANK; {}", folder_.path().string(), script)});
   }
@@ -116,6 +119,18 @@ TEST_F(MpirunTest, PassesAnInterruptOn) {
   if (exists("pid-0")) {
     EXPECT_TRUE(ended("pid-0"));
   }
+}
+
+TEST_F(MpirunTest, LeavesRanksTheTimeToEndInGoodOrder) {
+  // Longer than mpirun waits before it kills. All must be there: whoever has only begun just ends.
+  const std::string script = fmt::format(
+      "trap 'sleep 4; touch ended-$rank; exit 5' USR1; touch ready-$rank; "
+      "until [ -e ready-0 ] && [ -e ready-1 ]; do sleep 0.1; done; "
+      "[ $rank = 0 ] && kill -INT {}; while :; do sleep 0.1; done",
+      static_cast<int>(::getpid()));
+  const JobResult result = run(2, script, 60'000, true);
+  EXPECT_EQ(result.interrupted_by, SIGINT);
+  EXPECT_TRUE(exists("ended-0") && exists("ended-1"));
 }
 
 TEST_F(MpirunTest, WhatCannotBeStartedIsAnErrorThatNamesIt) {
