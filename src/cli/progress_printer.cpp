@@ -22,6 +22,14 @@ class Silent : public train::Progress {
   void epoch(std::size_t, const std::vector<std::vector<train::Record>>&) override {}
 };
 
+/// Where a run goes on matters to its user only if it is not where it ended.
+void print_passed_over(std::FILE* out, const train::Checkpoint& checkpoint) {
+  if (checkpoint.passed_over.empty()) return;
+  fmt::print(out, "going on from {}, because of newer ones: {}\n", checkpoint.file.string(),
+             checkpoint.passed_over);
+  std::fflush(out);
+}
+
 class Lines : public train::Progress {
  public:
   Lines(std::size_t log_every, std::FILE* out)
@@ -35,6 +43,10 @@ class Lines : public train::Progress {
                config.threads_per_worker(), plural(config.threads_per_worker()),
                config.method().method, config.transport, iterations);
     std::fflush(out_);
+  }
+
+  void resumed(const train::Checkpoint& checkpoint) override {
+    print_passed_over(out_, checkpoint);
   }
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
@@ -81,6 +93,10 @@ class Bar : public train::Progress {
     start_ = now_seconds();
     batch_ = config.batch;
     if (lines_) lines_->started(config, iterations, train_images);
+  }
+
+  void resumed(const train::Checkpoint& checkpoint) override {
+    print_passed_over(out_, checkpoint);
   }
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) override {

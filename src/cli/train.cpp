@@ -9,6 +9,7 @@
 #include "launch/environment.h"
 #include "sync/sync_method.h"
 #include "train/checkpoint.h"
+#include "train/run_folder.h"
 #include "train/worker.h"
 
 #include <fmt/format.h>
@@ -108,9 +109,9 @@ void add_train_command(CLI::App& app, int& code) {
       // Better now than after the workers have come together. Rank 0 may be the only one that can
       // see the folder.
       if (!options->config.run_dir.empty() && place.rank == 0) {
+        train::lock_run_folder(options->config.run_dir);  // and let go: it is for the workers
         if (options->config.resume)
-          train::read_checkpoint(train::newest_checkpoint(options->config.run_dir),
-                                 options->config);
+          train::read_newest_checkpoint(options->config);
         else
           train::require_no_checkpoints(options->config.run_dir);
       }

@@ -4,11 +4,13 @@
 
 #include "base/files.h"
 #include "models/safetensors.h"
+#include "train/while_others_wait.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <optional>
 
 namespace lockstep::train {
@@ -107,16 +109,42 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   models::Metadata metadata;
   checkpoint.state = models::parse_safetensors(content, source, &metadata);
   if (metadata["format"] != kFormat)
-    throw FileError(
-        fmt::format("{}: not a checkpoint of this version of Lockstep. If it is damaged, "
-                    "remove it: the one before it is beside it",
-                    source));
+    throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
   require_same_run(metadata, config, source);
   const auto iteration = number_in(metadata["iteration"]);
   if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
   checkpoint.iteration = *iteration;
   checkpoint.file = source;
   return checkpoint;
+}
+
+/// Never empty.
+std::vector<std::filesystem::path> require_checkpoints(const std::filesystem::path& run_dir) {
+  auto files = checkpoints_in(folder_of(run_dir));
+  if (files.empty())
+    throw FileError(fmt::format(
+        "{}: there is no checkpoint to resume from: train with --checkpoint-every, or start anew "
+        "without --resume",
+        folder_of(run_dir).string()));
+  return files;
+}
+
+/// The newest sound one, and its file's content.
+Checkpoint find_sound(const TrainConfig& config, std::string& content) {
+  std::string damage;
+  std::exception_ptr newest;
+  for (const auto& file : require_checkpoints(config.run_dir)) {
+    try {
+      content = read_file(file);
+      Checkpoint checkpoint = parse_checkpoint(content, file.string(), config);
+      checkpoint.passed_over = damage;
+      return checkpoint;
+    } catch (const FileError& error) {
+      if (!newest) newest = std::current_exception();
+      damage += fmt::format("{}{}", damage.empty() ? "" : "; ", error.what());
+    }
+  }
+  std::rethrow_exception(newest);
 }
 
 }  // namespace
@@ -130,13 +158,7 @@ void require_no_checkpoints(const std::filesystem::path& run_dir) {
 }
 
 std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir) {
-  const auto files = checkpoints_in(folder_of(run_dir));
-  if (files.empty())
-    throw FileError(fmt::format(
-        "{}: there is no checkpoint to resume from: train with --checkpoint-every, or start anew "
-        "without --resume",
-        folder_of(run_dir).string()));
-  return files.front();
+  return require_checkpoints(run_dir).front();
 }
 
 std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint) {
@@ -155,20 +177,23 @@ Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig&
   return parse_checkpoint(read_file(file), file.string(), config);
 }
 
-Checkpoint share_checkpoint(Group& group, const TrainConfig& config) {
+Checkpoint read_newest_checkpoint(const TrainConfig& config) {
   std::string content;
-  std::string source;
-  if (group.rank() == 0) {
-    source = newest_checkpoint(config.run_dir).string();
-    content = read_file(source);
-  }
+  return find_sound(config, content);
+}
+
+Checkpoint share_checkpoint(Group& group, const TrainConfig& config) {
+  Checkpoint checkpoint;
+  std::string content;
+  while_others_wait(group, [&] { checkpoint = find_sound(config, content); });
+  std::string source = checkpoint.file.string();
   for (std::string* text : {&source, &content}) {
     std::vector<std::int64_t> length{static_cast<std::int64_t>(text->size())};
     group.broadcast(length);
     text->resize(static_cast<std::size_t>(length[0]));
     group.broadcast(ArrayView(text->data(), text->size(), DataType::uint8));
   }
-  return parse_checkpoint(content, source, config);
+  return group.rank() == 0 ? checkpoint : parse_checkpoint(content, source, config);
 }
 
 }  // namespace lockstep::train

@@ -20,6 +20,7 @@ struct Checkpoint {
   std::size_t iteration = 0;  ///< done so far
   std::vector<models::StoredTensor> state;
   std::filesystem::path file{};
+  std::string passed_over{};  ///< what is wrong with newer ones, if there are any
 };
 
 /// Throws UsageError if the run folder has checkpoints: a run that starts anew would mix its own
@@ -37,7 +38,11 @@ std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoi
 /// message names the first option that differs.
 Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig& config);
 
-/// The newest checkpoint of the run, which rank 0 reads for all. A collective.
+/// The newest checkpoint of the run that is sound: one that is damaged gives way to the one before.
+/// Throws what is wrong with the newest if none is, and UsageError if one is of another run.
+Checkpoint read_newest_checkpoint(const TrainConfig& config);
+
+/// The same, which rank 0 reads for all; only there it says what was passed over. A collective.
 Checkpoint share_checkpoint(Group& group, const TrainConfig& config);
 
 }  // namespace lockstep::train

@@ -3,54 +3,17 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "train/metrics_file.h"
 
 #include <fmt/format.h>
 
-#include <sstream>
-
 namespace lockstep::train {
 
-namespace {
-
-nlohmann::json line_of(std::string_view kind, int rank, const Record& record) {
-  const observe::Times& times = record.times;
-  const double samples = record.samples > 0 ? record.samples : 1;
-  return {{"kind", kind},
-          {"rank", rank},
-          {"epoch", static_cast<std::int64_t>(record.epoch)},
-          {"iteration", static_cast<std::int64_t>(record.iteration)},
-          {"loss", record.loss_sum / samples},
-          {"accuracy", record.correct / samples},
-          {"samples", static_cast<std::int64_t>(record.samples)},
-          {"lr", record.lr},
-          {"data", times.data},
-          {"forward", times.forward},
-          {"backward", times.backward},
-          {"communication", times.communication},
-          {"hidden", times.hidden},
-          {"exposed", times.exposed},
-          {"wait", times.wait},
-          {"optimizer", times.optimizer},
-          {"total", times.total}};
+FolderLock lock_run_folder(const std::filesystem::path& folder) {
+  return FolderLock(folder,
+                    "another run is being recorded here: wait for it to end, or name another "
+                    "--run-dir");
 }
-
-/// The lines of the first `done` iterations; none if there is no such file. A last line that was
-/// only begun when the run ended goes, too.
-std::string lines_until(const std::filesystem::path& file, std::size_t done) {
-  if (!std::filesystem::exists(file)) return "";
-  std::istringstream lines(read_file(file));
-  std::string kept;
-  for (std::string line; std::getline(lines, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("iteration") || !json.contains("kind")) continue;
-    const auto& iteration = json["iteration"];
-    if (json["kind"] != "test" && iteration.is_number_unsigned() && iteration <= done)
-      kept += line + "\n";
-  }
-  return kept;
-}
-
-}  // namespace
 
 RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, std::size_t done)
     : folder_(std::move(folder)) {
@@ -65,8 +28,13 @@ RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, st
                                 last_system_error()));
 }
 
+std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, std::size_t last,
+                                                            std::size_t batch) const {
+  return train::read_iterations(folder_ / "metrics.jsonl", first, last, batch);
+}
+
 void RunFolder::add_iterations(int rank, std::span<const Record> records) {
-  for (const Record& record : records) add_line(line_of("iteration", rank, record));
+  for (const Record& record : records) add_line(metrics_line("iteration", rank, record));
 }
 
 void RunFolder::add_epoch(int rank, std::span<const Record> records) {
@@ -78,11 +46,11 @@ void RunFolder::add_epoch(int rank, std::span<const Record> records) {
     sum.samples += record.samples;
     sum.times += record.times;
   }
-  add_line(line_of("epoch", rank, sum));
+  add_line(metrics_line("epoch", rank, sum));
 }
 
 void RunFolder::add_test(const Record& test) {
-  add_line(line_of("test", 0, test));
+  add_line(metrics_line("test", 0, test));
 }
 
 void RunFolder::add_line(const nlohmann::json& line) {

@@ -6,6 +6,7 @@
 //   summary.json    what came out; there only if the run ended well
 #pragma once
 
+#include "base/folder_lock.h"
 #include "train/config.h"
 #include "train/recorder.h"
 #include "train/summary.h"
@@ -13,14 +14,23 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <vector>
 
 namespace lockstep::train {
+
+/// Keeps other runs out of the folder while it lives. Throws FileError if one is in it. Where there
+/// is no such folder there is nobody to keep out.
+FolderLock lock_run_folder(const std::filesystem::path& folder);
 
 class RunFolder {
  public:
   /// Makes the folder and starts its files anew; of a run that is resumed it keeps the metrics of
   /// the first `done` iterations. Throws FileError if it cannot be written.
   RunFolder(std::filesystem::path folder, const TrainConfig& config, std::size_t done = 0);
+
+  /// What each rank measured in these iterations before the run was resumed; see metrics_file.h.
+  std::vector<std::vector<Record>> read_iterations(std::size_t first, std::size_t last,
+                                                   std::size_t batch) const;
 
   void add_iterations(int rank, std::span<const Record> records);
   /// One line for a rank's epoch, from its iterations' records.

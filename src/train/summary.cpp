@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <thread>
 
 namespace lockstep::train {
@@ -48,17 +49,14 @@ struct Totals {
 };
 
 /// The first iteration is left out of times and bytes: it pays for what is set up once.
-Totals totals_of(const std::vector<Record>& records) {
+Totals totals_of(std::span<const Record> records, std::span<const Record> last_epoch) {
   Totals totals;
-  const double last_epoch = records.empty() ? 0 : records.back().epoch;
-  const bool only_one = records.size() == 1;
-  for (const Record& record : records) {
-    if (&record != &records.front() || only_one) {
-      totals.times += record.times;
-      totals.bytes += record.bytes;
-      totals.iterations += 1;
-    }
-    if (record.epoch != last_epoch) continue;
+  for (const Record& record : records.size() > 1 ? records.subspan(1) : records) {
+    totals.times += record.times;
+    totals.bytes += record.bytes;
+    totals.iterations += 1;
+  }
+  for (const Record& record : last_epoch) {
     totals.loss_sum += record.loss_sum;
     totals.correct += record.correct;
     totals.samples += record.samples;
@@ -116,11 +114,14 @@ Summary summary_from_json(const nlohmann::json& json, const std::string& source)
   }
 }
 
-void summarise(const std::vector<std::vector<Record>>& records, Summary& summary) {
+void summarise(const std::vector<std::vector<Record>>& records,
+               const std::vector<std::vector<Record>>& last_epoch, Summary& summary) {
   Totals all;
   summary.ranks.resize(records.size());
+  for (std::size_t rank = records.size(); rank < last_epoch.size(); ++rank)
+    all.add(totals_of({}, last_epoch[rank]));
   for (std::size_t rank = 0; rank < records.size(); ++rank) {
-    const Totals mine = totals_of(records[rank]);
+    const Totals mine = totals_of(records[rank], last_epoch[rank]);
     summary.ranks[rank].rank = static_cast<int>(rank);
     summary.ranks[rank].seconds_per_iteration = ratio(mine.times.total, mine.iterations);
     fill(summary.ranks[rank], mine);

@@ -76,7 +76,11 @@ nlohmann::json to_json(const Summary& summary);
 /// Throws FileError that names `source` if a field is missing or of the wrong type.
 Summary summary_from_json(const nlohmann::json& json, const std::string& source);
 
-/// Fills in all that follows from the ranks' records (rank by rank, in order of iterations).
-void summarise(const std::vector<std::vector<Record>>& records, Summary& summary);
+/// Fills in all that follows from the ranks' records (rank by rank, in order of iterations): scores
+/// from those of the last epoch, all else from `records`. A run that was resumed has records since
+/// then only, but may have the whole last epoch, in part of ranks that it no longer has. REQUIRES:
+/// `last_epoch` has every rank of `records`.
+void summarise(const std::vector<std::vector<Record>>& records,
+               const std::vector<std::vector<Record>>& last_epoch, Summary& summary);
 
 }  // namespace lockstep::train

@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/files.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "train/checkpoint.h"
@@ -11,6 +12,7 @@
 #include "train/run_folder.h"
 #include "train/run_trace.h"
 #include "train/stop_vote.h"
+#include "train/while_others_wait.h"
 
 #include <fmt/format.h>
 
@@ -40,17 +42,16 @@ class Worker {
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
               group_.rank(), group_.size()),
         replica_(group_, config, dataset_.train.shape()),
-        trace_(group_, replica_, config.run_dir.empty() ? 0 : config.trace),
         stop_vote_(group_, stop_asked),
         recorder_(group_,
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
+    if (group_.rank() == 0 && !config.run_dir.empty()) lock_folder();
     if (config.resume) resume();
-    if (group_.rank() != 0) return;
-    records_.resize(static_cast<std::size_t>(group_.size()));
-    epoch_records_.resize(records_.size());
-    if (config.run_dir.empty()) return;
-    if (!config.resume) require_no_checkpoints(config.run_dir);
-    folder_.emplace(config.run_dir, config, done_);
+    if (group_.rank() == 0) records_.resize(static_cast<std::size_t>(group_.size()));
+    if (!config.run_dir.empty()) while_others_wait(group_, [this] { open_folder(); });
+    if (group_.rank() == 0) epoch_records_.resize(std::max(records_.size(), epoch_records_.size()));
+    // Now, so that it has the iterations and not what came before them.
+    trace_.emplace(group_, replica_, config.run_dir.empty() ? 0 : config.trace);
   }
 
   Summary run() {
@@ -61,8 +62,10 @@ class Worker {
     const std::size_t before = done_;
     while (done_ < iterations && !stopped_) train_epoch(iterations);
     const double seconds = now_seconds() - start;
-    const std::string trace = trace_.collect();
-    if (folder_ && !trace.empty()) folder_->write_trace(trace);
+    const std::string trace = trace_->collect();
+    while_others_wait(group_, [&] {
+      if (folder_ && !trace.empty()) folder_->write_trace(trace);
+    });
     if (stopped_ && done_ < iterations) return stop(iterations);
     return finish(done_ - before, seconds);
   }
@@ -77,15 +80,35 @@ class Worker {
       throw UsageError(
           fmt::format("{} has {} iterations, all that were asked for: there is nothing to resume",
                       checkpoint.file.string(), done_));
+    if (group_.rank() == 0) progress_.resumed(checkpoint);
+  }
+
+  /// Before anything in the folder is looked at.
+  void lock_folder() {
+    if (!config_.resume) make_folder(config_.run_dir);
+    lock_.emplace(lock_run_folder(config_.run_dir));
+  }
+
+  /// On rank 0.
+  void open_folder() {
+    if (!config_.resume) require_no_checkpoints(config_.run_dir);
+    folder_.emplace(config_.run_dir, config_, done_);
+    const std::size_t begun = done_ % feed_.batches_per_epoch();
+    if (begun > 0)
+      epoch_records_ = folder_->read_iterations(done_ - begun + 1, done_, config_.batch);
   }
 
   /// A collective; rank 0 writes.
   std::filesystem::path save_checkpoint() {
     replica_.average_statistics();
     recorder_.flush();
-    if (group_.rank() != 0) return {};
-    if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
-    return write_checkpoint(config_, {.iteration = done_, .state = replica_.state()});
+    Checkpoint checkpoint{.iteration = done_, .state = {}};
+    if (group_.rank() == 0) checkpoint.state = replica_.state();
+    while_others_wait(group_, [&] {
+      if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
+      checkpoint.file = write_checkpoint(config_, checkpoint);
+    });
+    return checkpoint.file;
   }
 
   Summary stop(std::size_t iterations) {
@@ -110,9 +133,10 @@ class Worker {
   void train_epoch(std::size_t iterations) {
     const std::size_t epoch = 1 + done_ / feed_.batches_per_epoch();
     const std::size_t end = std::min(iterations, epoch * feed_.batches_per_epoch());
+    if (done_ % feed_.batches_per_epoch() == 0) epoch_records_.assign(records_.size(), {});
     while (done_ < end && !stopped_) {
       Record record = replica_.step(feed_);
-      trace_.iteration_ended();
+      trace_->iteration_ended();
       record.iteration = static_cast<double>(++done_);
       record.lr = config_.learning_rate;
       recorder_.add(record);
@@ -125,10 +149,8 @@ class Worker {
     recorder_.flush();
     if (group_.rank() != 0) return;
     progress_.epoch(epoch, epoch_records_);
-    for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank) {
+    for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank)
       if (folder_ && done_ == end) folder_->add_epoch(static_cast<int>(rank), epoch_records_[rank]);
-      epoch_records_[rank].clear();
-    }
   }
 
   /// On rank 0: a rank's newest records.
@@ -158,7 +180,7 @@ class Worker {
     summary.test_accuracy = static_cast<double>(test.correct) / static_cast<double>(test.samples);
     summary.weights_sha256 = weights;
     summary.buffers_sha256 = models::weights_sha256(replica_.engine().buffer_state());
-    summarise(records_, summary);
+    summarise(records_, epoch_records_, summary);
     for (std::size_t rank = 0; rank < records_.size(); ++rank) {
       RankSummary& its = summary.ranks[rank];
       const auto* hash = reinterpret_cast<const char*>(hashes.data());
@@ -234,14 +256,16 @@ class Worker {
   Dataset dataset_;
   Feed feed_;
   Replica replica_;
-  RunTrace trace_;
+  std::optional<RunTrace> trace_;
   std::size_t done_ = 0;  ///< iterations
   StopVote stop_vote_;
   bool stopped_ = false;
 
   Recorder recorder_;
-  std::vector<std::vector<Record>> records_;        ///< on rank 0: of the whole run, by rank
-  std::vector<std::vector<Record>> epoch_records_;  ///< on rank 0: of the last epoch
+  std::vector<std::vector<Record>> records_;        ///< on rank 0: since the start, by rank
+  std::vector<std::vector<Record>> epoch_records_;  ///< on rank 0: of the last epoch, even if it
+                                                    ///< was begun before the start
+  std::optional<FolderLock> lock_;                  ///< on rank 0
   std::optional<RunFolder> folder_;                 ///< on rank 0
 };
 

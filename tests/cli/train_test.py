@@ -111,6 +111,29 @@ class Stopped(ProgramTest):
                   for run in ["shm", "thread", "whole"]}
         self.assertEqual(len(hashes), 1)
 
+    def test_two_runs_in_one_folder_do_not_mix(self):
+        for transport in ["shm", "thread"]:
+            program = self.start("train", *ENDLESS, "--workers", 2, "--transport", transport, "--run-dir", transport)
+            self.wait_for(program, "iteration 5/")
+            other = ["train", *SMALL, "--run-dir", transport]
+            _, errors = self.run_program(*other, code=1)
+            self.assertEqual(errors, f"lockstep train: {transport}: another run is being recorded here: wait for it to "
+                                     "end, or name another --run-dir\n")
+            self.end(program)  # killed, it leaves nothing that hinders others
+            self.run_program(*other)
+
+    def test_a_damaged_checkpoint_gives_way_to_the_one_before(self):
+        for transport in ["shm", "thread"]:
+            job = ["train", *SMALL, "--workers", 2, "--transport", transport, "--checkpoint-every", 3, "--run-dir",
+                   transport]
+            self.run_program(*job, "--iterations", 6)
+            before, newest = sorted((self.folder / transport / "checkpoints").iterdir())
+            newest.write_bytes(newest.read_bytes()[:1000])
+            output, errors = self.run_program(*job, "--iterations", 9, "--resume")
+            self.assertRegex(output, rf"going on from {transport}/checkpoints/{before.name}, because of newer ones: "
+                                     rf"{transport}/checkpoints/{newest.name}: ")
+            self.assertEqual(errors, "")
+
     def test_a_full_disk_leaves_the_checkpoint_before(self):
         def small_files_only():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

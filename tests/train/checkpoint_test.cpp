@@ -9,10 +9,16 @@
 #include "support/temporary_folder.h"
 #include "train/training.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace lockstep::train {
 namespace {
@@ -62,6 +68,60 @@ TEST_F(CheckpointTest, GoesOnAsIfTheRunHadNeverStopped) {
   EXPECT_EQ(resumed.iterations, 19u);
   EXPECT_EQ(resumed.epochs, 3u);
   EXPECT_EQ(resumed.test_loss, whole.test_loss);
+}
+
+TEST_F(CheckpointTest, TheScoresAreThoseOfTheWholeLastEpoch) {
+  const Summary whole = train("whole", 19);  // the last epoch begins with 15
+  train("halves", 17);
+  const Summary resumed = train("halves", 19, true);
+  EXPECT_DOUBLE_EQ(resumed.train_loss, whole.train_loss);
+  EXPECT_DOUBLE_EQ(resumed.train_accuracy, whole.train_accuracy);
+  EXPECT_DOUBLE_EQ(resumed.ranks[1].train_loss, whole.ranks[1].train_loss);
+  const auto epochs = metrics_of(run_dir("halves"), "epoch");
+  EXPECT_EQ(epochs.back().at("samples"),
+            metrics_of(run_dir("whole"), "epoch").back().at("samples"));
+
+  train("shrunk", 17);
+  config_.workers = 1;
+  EXPECT_NEAR(train("shrunk", 19, true).train_loss, whole.train_loss, 1e-4 * whole.train_loss);
+  // Of the rank that is no more there is what it did, and nothing later.
+  train("shrunk", 23, true);
+  for (const nlohmann::json& line : metrics_of(run_dir("shrunk"), "epoch"))
+    EXPECT_TRUE(line.at("rank") == 0 || line.at("epoch") <= 3) << line;
+}
+
+/// What was measured before cannot be had: the scores are those of what was trained since.
+TEST_F(CheckpointTest, MetricsAreNotTrusted) {
+  train("run", 17);
+  const auto file = run_dir("run") / "metrics.jsonl";
+  const std::string sound = read_file(file);
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  config.resume = true;
+  config.checkpoint_every = 0;
+  config.iterations = 19;
+  const Summary whole = train_on_threads(config);
+  write_file(file, "");
+  const Summary tail = train_on_threads(config);
+  EXPECT_NE(tail.train_loss, whole.train_loss);
+
+  const std::size_t begin = sound.find("\"iteration\":15,");
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t line = sound.rfind('\n', begin) + 1;
+  const std::size_t samples = sound.find("\"samples\":", begin) + 10;
+  const auto damaged = [&](std::size_t at, std::size_t length, const std::string& text) {
+    return std::string(sound).replace(at, length, text);
+  };
+  for (const std::string& content :
+       {damaged(begin, 5, ""), damaged(samples, 1, "-"), damaged(samples, 1, "1e300"),
+        damaged(samples, 1, "[]"), damaged(begin + 12, 2, "1500000000"),
+        damaged(line, 0, R"({"kind":"iteration","rank":0,"iteration":15})"),
+        damaged(sound.find("\"rank\":", begin) + 7, 1, "900000000000"),
+        damaged(line, 0, sound.substr(line, sound.find('\n', line) + 1 - line)),
+        sound.substr(0, samples)}) {
+    write_file(file, content);
+    EXPECT_EQ(train_on_threads(config).train_loss, tail.train_loss) << content;
+  }
 }
 
 TEST_F(CheckpointTest, KeepsTheNewestAndTheOneBefore) {
@@ -159,6 +219,46 @@ TEST_F(CheckpointTest, LeavesWhatWasMeasuredSoFar) {
                std::exception);
   const std::size_t newest = read_checkpoint(newest_checkpoint(config.run_dir), config).iteration;
   EXPECT_GE(metrics_of(config.run_dir, "iteration").size(), 2 * newest);
+}
+
+TEST_F(CheckpointTest, MayTakeLongerThanRanksWaitForEachOther) {
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  // A pipe where the file is to be written: whoever opens it waits until someone reads.
+  const auto pipe = config.run_dir / "checkpoints" /
+                    fmt::format("iteration-00000005.safetensors.{}.part", ::getpid());
+  std::filesystem::create_directories(pipe.parent_path());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  constexpr std::chrono::seconds kTimeout(4);
+  std::jthread disk([&] {
+    std::this_thread::sleep_for(2 * kTimeout);
+    read_file(pipe);
+  });
+  // In the end a pipe cannot be brought to the disk. That is said, not that rank 0 was late.
+  testing::expect_error<FileError>(
+      [&] {
+        run_threads(2, [&](const Group& group) { train_silently(group, config); },
+                    {.timeout = kTimeout});
+      },
+      {"iteration-00000005.safetensors: cannot write"});
+}
+
+TEST_F(CheckpointTest, GivesWayToTheOneBeforeIfItIsDamaged) {
+  const Summary whole = train("whole", 19);
+  train("run", 12);
+  const auto newest = newest_checkpoint(run_dir("run"));
+  write_file(newest, read_file(newest).substr(0, 1000));
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  const Checkpoint before = read_newest_checkpoint(config);
+  EXPECT_EQ(before.iteration, 5u);
+  EXPECT_NE(before.passed_over.find("iteration-00000010"), std::string::npos) << before.passed_over;
+  EXPECT_EQ(train("run", 19, true).weights_sha256, whole.weights_sha256);
+  EXPECT_EQ(metrics_of(run_dir("run"), "iteration").size(), 2u * 19u);
+
+  for (const std::string& name : checkpoints("run"))
+    write_file(run_dir("run") / "checkpoints" / name, "damaged");
+  testing::expect_error<FileError>([&] { train("run", 25, true); }, {"iteration-00000015"});
 }
 
 TEST_F(CheckpointTest, HasToBeThere) {
