@@ -71,6 +71,10 @@ std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin&
       ",\n" + name_row(origin, "thread_name", kTraining, "training") + ",\n" +
       name_row(origin, "thread_name", kCommunication, "communication");
   auto out = std::back_inserter(text);
+  if (origin.left_out > 0)
+    fmt::format_to(out, R"(,
+{{"name":"process_labels","ph":"M","pid":{},"args":{{"labels":"{} later events left out"}}}})",
+                   origin.rank, origin.left_out);
   std::size_t message = 0;  // begin and end of one that may overlap with others find each other so
   for (const TraceEvent& event : events) {
     const std::string head = head_of(event, origin, event.begin);

@@ -15,7 +15,8 @@ namespace lockstep::observe {
 struct TraceOrigin {
   int rank = 0;
   std::string host;
-  double shift = 0;  ///< seconds to add to this rank's clock, to have the trace's
+  double shift = 0;          ///< seconds to add to this rank's clock, to have the trace's
+  std::size_t left_out = 0;  ///< events that it had no room for
 };
 
 /// One rank's events, the names of its rows first; events are separated by commas.

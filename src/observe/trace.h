@@ -5,10 +5,11 @@
 #include "base/deadline.h"
 #include "base/thread_annotations.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace lockstep::observe {
@@ -25,8 +26,8 @@ enum class EventKind : std::uint8_t {
 
 struct TraceEvent {
   EventKind kind = EventKind::part;
-  std::string name = {};
-  double begin = 0;  ///< seconds on the steady clock
+  std::string_view name = {};  ///< of an event in a trace: lives as long as that
+  double begin = 0;            ///< seconds on the steady clock
   double end = 0;
   std::uint64_t bytes = 0;
   std::int64_t number = 0;
@@ -34,23 +35,32 @@ struct TraceEvent {
   std::string_view detail = {};  ///< must live as long as the program
 };
 
-/// Any thread may add.
+/// Any thread may add. Its memory comes straight from the kernel, as events come: what is kept in
+/// between the large arrays of a training step would keep malloc from using their places again.
 class Trace {
  public:
-  void add(TraceEvent event) {
-    Lock lock(mutex_);
-    events_.push_back(std::move(event));
-  }
+  /// Room for so many events; it costs nothing until it is used. Those that come later are only
+  /// counted.
+  explicit Trace(std::size_t capacity = 1 << 20);
 
-  /// All events so far, in the order in which they ended; the trace is empty then.
-  std::vector<TraceEvent> take() {
-    Lock lock(mutex_);
-    return std::exchange(events_, {});
-  }
+  /// Copies the name.
+  void add(TraceEvent event);
+
+  /// All events so far, in the order in which they ended.
+  std::vector<TraceEvent> events() const;
+  /// How many there was no room for.
+  std::size_t left_out() const;
 
  private:
-  Mutex mutex_;
-  std::vector<TraceEvent> events_ GUARDED_BY(mutex_);
+  /// The same text in memory of the trace's own.
+  std::string_view own(std::string_view name) REQUIRES_LOCK(mutex_);
+
+  mutable Mutex mutex_;
+  const std::shared_ptr<std::byte> event_pages_, name_pages_;
+  const std::span<TraceEvent> room_;
+  std::size_t count_ GUARDED_BY(mutex_) = 0;  ///< of events, also those left out
+  std::size_t name_bytes_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::string_view> names_ GUARDED_BY(mutex_);  ///< in name_pages_, sorted
 };
 
 /// Adds the time from its making to its end to a sum; and to a trace, if there is one.
@@ -68,11 +78,7 @@ class Span {
     const double end = now_seconds();
     sum_ += end - start_;
     if (trace_)
-      trace_->add({.kind = kind_,
-                   .name = std::string(name_),
-                   .begin = start_,
-                   .end = end,
-                   .number = number_});
+      trace_->add({.kind = kind_, .name = name_, .begin = start_, .end = end, .number = number_});
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;

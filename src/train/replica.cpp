@@ -137,7 +137,7 @@ void Replica::record_in(observe::Trace* trace) {
   group_.observe([trace](const ObservedOperation& operation) {
     const bool message = operation.peer >= 0;
     trace->add({.kind = message ? observe::EventKind::message : observe::EventKind::collective,
-                .name = std::string(operation.name),
+                .name = operation.name,
                 .begin = operation.begin,
                 .end = operation.end,
                 .bytes = operation.bytes,

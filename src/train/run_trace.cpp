@@ -59,11 +59,13 @@ std::string RunTrace::collect() {
   if (left_ > 0) replica_.record_in(nullptr);
   left_ = 0;
   if (!wanted_) return {};
-  const std::vector<observe::TraceEvent> events = trace_.take();
+  const std::vector<observe::TraceEvent> events = trace_.events();
   const observe::ClockOffset offset = observe::offset_to_rank_zero(group_);
   const double start = earliest(group_, events, offset.seconds);
-  const std::string mine = observe::chrome_events(
-      events, {.rank = group_.rank(), .host = host_name(), .shift = offset.seconds - start});
+  const std::string mine = observe::chrome_events(events, {.rank = group_.rank(),
+                                                           .host = host_name(),
+                                                           .shift = offset.seconds - start,
+                                                           .left_out = trace_.left_out()});
   const std::vector<std::string> texts = gather_texts(group_, mine);
   return group_.rank() == 0 ? observe::chrome_trace(texts) : "";
 }

@@ -31,12 +31,41 @@ TEST(Span, AddsToItsSumAndToItsTrace) {
   double sum = 1;
   { Span span(sum, &trace, "forward"); }
   { Span span(sum); }
-  const std::vector<TraceEvent> events = trace.take();
+  const std::vector<TraceEvent> events = trace.events();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].name, "forward");
   EXPECT_EQ(events[0].kind, EventKind::part);
   EXPECT_GE(sum, 1 + events[0].end - events[0].begin);
-  EXPECT_TRUE(trace.take().empty());
+}
+
+TEST(Trace, KeepsNamesOfItsOwn) {
+  Trace trace;
+  for (std::string name : {"features.0.weight", "", "aten::conv2d", "features.0.weight"}) {
+    trace.add({.name = name});
+    name.assign(name.size(), 'x');
+  }
+  const std::vector<TraceEvent> events = trace.events();
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0].name, "features.0.weight");
+  EXPECT_EQ(events[1].name, "");
+  EXPECT_EQ(events[2].name, "aten::conv2d");
+  EXPECT_EQ(events[3].name.data(), events[0].name.data());
+}
+
+TEST(Trace, CountsWhatItHasNoRoomFor) {
+  Trace trace(3);
+  for (int i = 0; i < 5; ++i) trace.add({.number = i});
+  ASSERT_EQ(trace.events().size(), 3u);
+  EXPECT_EQ(trace.events()[2].number, 2);
+  EXPECT_EQ(trace.left_out(), 2u);
+}
+
+TEST(Trace, SurvivesMoreNamesThanItHasRoomFor) {
+  Trace trace;
+  for (int i = 0; i < 10000; ++i) trace.add({.name = std::to_string(i) + std::string(300, 'n')});
+  const std::vector<TraceEvent> events = trace.events();
+  EXPECT_EQ(events[0].name, "0" + std::string(300, 'n'));
+  EXPECT_EQ(events.back().name, "(another)");
 }
 
 TEST(Trace, TakesEventsOfManyThreads) {
@@ -47,7 +76,7 @@ TEST(Trace, TakesEventsOfManyThreads) {
       for (int event = 0; event < 1000; ++event) trace.add({.name = "x", .number = i});
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(trace.take().size(), 4000u);
+  EXPECT_EQ(trace.events().size(), 4000u);
 }
 
 TEST(ChromeTrace, NamesItsRows) {
@@ -128,6 +157,12 @@ TEST(ChromeTrace, StaysJsonWhateverNamesThereAre) {
       of_phase(parsed({{.name = "a\"b\\c\n\x01\xff"}}, {.rank = 0, .host = "h\"\xfe"}), "X");
   ASSERT_EQ(events.size(), 1u);
   EXPECT_TRUE(events[0].at("name").get<std::string>().starts_with("a\"b\\c\n\x01"));
+}
+
+TEST(ChromeTrace, SaysWhatWasLeftOut) {
+  const auto rows = of_phase(parsed({}, {.rank = 1, .host = "", .left_out = 7}), "M");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[3].at("args").at("labels"), "7 later events left out");
 }
 
 TEST(ChromeTrace, PutsRanksTogether) {
