@@ -3,11 +3,11 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import unittest
 
 from program import ENDLESS, HANGS, SMALL, ProgramTest, children_of
+from stopped_training import StoppedTraining
 
 
 class Train(ProgramTest):
@@ -64,48 +64,21 @@ class Train(ProgramTest):
             self.assertFalse((self.folder / "run" / "summary.json").exists())
 
 
-class Stopped(ProgramTest):
-    def start_training(self):
-        """Four workers that are in the midst of it."""
-        program = self.start("train", *ENDLESS, "--workers", 4, "--run-dir", "run")
-        self.wait_for(program, "iteration 5/")
-        return program
+class Stopped(StoppedTraining):
+    workers = 4
+    transports = ["shm", "thread"]
+
+    def worker_of(self, program, rank):
+        return children_of(program.pid)[rank]
 
     def test_every_survivor_names_the_worker_that_was_killed(self):
-        program = self.start_training()
-        victim = children_of(program.pid)[2]
-        os.kill(victim, signal.SIGKILL)
-        _, errors = self.finish(program, code=1)
-        self.assertIn(f"the run failed: rank 2 (pid {victim}) was ended by signal 9 (Killed)", errors)
-        survivors = [line for line in errors.splitlines() if line.startswith("lockstep: ")]
-        self.assertEqual(len(survivors), 3, errors)
-        for line in survivors:
-            self.assertIn("rank 2", line)
-        self.assertFalse((self.folder / "run" / "summary.json").exists())
+        self.expect_survivors_name_the_victim()
 
     def test_an_interrupt_ends_the_program_and_its_workers(self):
-        for number in [signal.SIGINT, signal.SIGTERM]:
-            program = self.start_training()
-            program.send_signal(number)
-            _, errors = self.finish(program, code=1)
-            self.assertIn("interrupted", errors)
-            self.assertFalse((self.folder / "run" / "summary.json").exists())
-            shutil.rmtree(self.folder / "run")
+        self.expect_interrupts_end_all()
 
     def test_after_an_interrupt_the_run_can_go_on(self):
-        for transport in ["shm", "thread"]:
-            job = ["train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--log-every", 1, "--workers", 2,
-                   "--transport", transport, "--run-dir", transport]
-            program = self.start(*job)
-            self.wait_for(program, "iteration 5/")
-            program.send_signal(signal.SIGINT)
-            _, errors = self.finish(program, code=1)
-            self.assertRegex(errors, r"stopped after iteration \d+ of 1500: .*Give the same command again with --resume")
-            (checkpoint,) = (self.folder / transport / "checkpoints").iterdir()
-            self.assertRegex(checkpoint.name, r"iteration-\d{8}.safetensors")
-            output, errors = self.run_program(*job, "--resume")
-            self.assertIn("iteration 1500/1500", output)
-            self.assertNotIn("iteration 5/", output)
+        self.expect_to_go_on_after_an_interrupt("--momentum", 0.9)
         self.run_program("train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--workers", 2, "--run-dir", "whole")
         hashes = {json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
                   for run in ["shm", "thread", "whole"]}

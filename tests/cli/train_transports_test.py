@@ -6,7 +6,8 @@ import signal
 import time
 import unittest
 
-from program import ENDLESS, SMALL, ProgramTest, rank_of_mpirun
+from program import SMALL, ProgramTest, rank_of_mpirun
+from stopped_training import StoppedTraining
 
 # Adds along the same tree on every transport, so that not a bit may differ.
 JOB = [*SMALL, "--iterations", 3, "--workers", 2, "--sync", "all-reduce", "--algorithm", "tree"]
@@ -59,51 +60,25 @@ class Transports(ProgramTest):
 
 
 @needs_mpirun
-class StoppedUnderMpirun(ProgramTest):
-    def start_training(self):
-        program = self.start("train", *ENDLESS, "--workers", 3, "--transport", "mpi", "--run-dir", "run")
-        self.wait_for(program, "iteration 5/")
-        return program
+class StoppedUnderMpirun(StoppedTraining):
+    workers = 3
+    transports = ["mpi", "shm+mpi"]
+
+    def worker_of(self, program, rank):
+        return rank_of_mpirun(program.pid, rank)
 
     def test_every_survivor_names_the_worker_that_was_killed(self):
-        program = self.start_training()
-        victim = rank_of_mpirun(program.pid, 2)
-        os.kill(victim, signal.SIGKILL)
-        _, errors = self.finish(program, code=1)
-        self.assertIn(f"the run failed: rank 2 (pid {victim}) was ended by signal 9 (Killed)", errors)
-        survivors = [line for line in errors.splitlines() if line.startswith("lockstep: ")]
-        self.assertEqual(len(survivors), 2, errors)
-        for line in survivors:
-            self.assertIn("rank 2", line)
-        self.assertFalse((self.folder / "run" / "summary.json").exists())
+        self.expect_survivors_name_the_victim()
 
     def test_an_interrupt_ends_the_program_and_its_workers(self):
-        for number in [signal.SIGINT, signal.SIGTERM]:
-            program = self.start_training()
-            program.send_signal(number)
-            _, errors = self.finish(program, code=1)
-            self.assertIn("interrupted", errors)
-            self.assertFalse((self.folder / "run" / "summary.json").exists())
-            shutil.rmtree(self.folder / "run")
+        self.expect_interrupts_end_all()
 
     def test_after_an_interrupt_the_run_can_go_on(self):
-        job = ["train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--log-every", 1, "--workers", 2]
-        for transport in ["mpi", "shm+mpi"]:
-            mine = [*job, "--transport", transport, "--run-dir", transport]
-            program = self.start(*mine)
-            self.wait_for(program, "iteration 5/")
-            program.send_signal(signal.SIGINT)
-            _, errors = self.finish(program, code=1)
-            self.assertRegex(errors, r"stopped after iteration \d+ of 1500: .*Give the same command again with --resume")
-            output, errors = self.run_program(*mine, "--resume")
-            self.assertIn("iteration 1500/1500", output)
-            self.assertNotIn("iteration 5/", output)
-            self.assertEqual(errors, "")
+        self.expect_to_go_on_after_an_interrupt("--momentum", 0.9)
 
     def test_a_second_interrupt_does_not_wait(self):
         program = self.start_training()
-        rank = rank_of_mpirun(program.pid, 1)
-        os.kill(rank, signal.SIGSTOP)  # no step ends any more
+        os.kill(self.worker_of(program, 1), signal.SIGSTOP)  # no step ends any more
         program.send_signal(signal.SIGINT)
         time.sleep(1)  # for the first to be taken as one
         program.send_signal(signal.SIGINT)
