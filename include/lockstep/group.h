@@ -51,8 +51,8 @@ struct GroupOptions {
 struct Counters {
   std::uint64_t operations = 0;  ///< collectives and messages that have ended
   std::uint64_t bytes = 0;       ///< bytes sent; on `direct`, read from and written for other ranks
-  double seconds = 0;            ///< time inside operations, waiting and one under way included
-  double wait_seconds = 0;       ///< of it, time until the slowest rank had come
+  double seconds = 0;  ///< time inside operations, waiting included; also of a collective under way
+  double wait_seconds = 0;  ///< of it, time until the slowest rank had come
 };
 
 /// A collective or a message that has ended, as an observer sees it.

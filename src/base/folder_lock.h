@@ -1,4 +1,4 @@
-// FolderLock: one process at a time works in a folder. The kernel holds the lock and ends it with
+// FolderLock: one process of a host at a time works in a folder. The kernel holds the lock and ends it with
 // the process, however that ends; nothing is left behind in the folder.
 #pragma once
 

@@ -15,20 +15,18 @@ namespace lockstep::cli {
 
 namespace {
 
+/// Not among the results, which somebody may read by program.
+void print_notice(const std::string& text) {
+  fmt::print(stderr, "lockstep: {}\n", text);
+}
+
 class Silent : public train::Progress {
  public:
   void started(const train::TrainConfig&, std::size_t, std::size_t) override {}
+  void notice(const std::string& text) override { print_notice(text); }
   void iteration(std::size_t, std::size_t, double, double) override {}
   void epoch(std::size_t, const std::vector<std::vector<train::Record>>&) override {}
 };
-
-/// Where a run goes on matters to its user only if it is not where it ended.
-void print_passed_over(std::FILE* out, const train::Checkpoint& checkpoint) {
-  if (checkpoint.passed_over.empty()) return;
-  fmt::print(out, "going on from {}, because of newer ones: {}\n", checkpoint.file.string(),
-             checkpoint.passed_over);
-  std::fflush(out);
-}
 
 class Lines : public train::Progress {
  public:
@@ -45,9 +43,7 @@ class Lines : public train::Progress {
     std::fflush(out_);
   }
 
-  void resumed(const train::Checkpoint& checkpoint) override {
-    print_passed_over(out_, checkpoint);
-  }
+  void notice(const std::string& text) override { print_notice(text); }
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
     if (!prints_after(done)) return;
@@ -95,8 +91,10 @@ class Bar : public train::Progress {
     if (lines_) lines_->started(config, iterations, train_images);
   }
 
-  void resumed(const train::Checkpoint& checkpoint) override {
-    print_passed_over(out_, checkpoint);
+  void notice(const std::string& text) override {
+    clear();
+    std::fflush(out_);
+    print_notice(text);
   }
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) override {

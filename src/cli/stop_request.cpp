@@ -7,20 +7,27 @@ namespace lockstep::cli {
 
 namespace {
 
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
+
 std::atomic<bool> requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal");
 
+void set_handler(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  for (int signal : kSignals) ::sigaction(signal, &action, nullptr);
+}
+
 void note(int) {
   requested = true;
+  set_handler(SIG_DFL);  // whichever comes next is meant
 }
 
 }  // namespace
 
 void catch_stop_requests() {
-  struct sigaction action {};
-  action.sa_handler = note;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
+  set_handler(note);
 }
 
 bool stop_requested() {

@@ -36,7 +36,7 @@ struct Fingerprint {
   ReduceOp reduce = ReduceOp::sum;
   Algorithm algorithm = Algorithm::automatic;
   std::int32_t root = -1;      ///< -1 where the operation has none
-  std::uint64_t count = 0;     ///< elements each rank contributes
+  std::uint64_t count = 0;     ///< elements of one rank's part
   std::uint64_t sequence = 0;  ///< the how-manieth collective of this group, from 1
 
   bool operator==(const Fingerprint&) const = default;

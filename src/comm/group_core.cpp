@@ -7,6 +7,17 @@
 
 namespace lockstep::comm {
 
+namespace {
+
+/// The bytes that each rank gives. A fingerprint counts the elements of one rank's part.
+std::uint64_t bytes_given(const Fingerprint& call, int ranks) {
+  const std::uint64_t part = call.count * size_of(call.type);
+  return call.operation == Operation::reduce_scatter ? part * static_cast<std::uint64_t>(ranks)
+                                                     : part;
+}
+
+}  // namespace
+
 /// An asynchronous collective.
 class GroupCore::Task : public WorkState {
  public:
@@ -177,7 +188,7 @@ void GroupCore::execute(const Collective& collective) {
   const Fingerprint& call = collective.call;
   ObservedOperation operation{.name = name_of(call.operation),
                               .algorithm = call.algorithm,
-                              .bytes = call.count * size_of(call.type),
+                              .bytes = bytes_given(call, transport_->size()),
                               .begin = now_seconds()};
   running_since_ = operation.begin;
   // count_operation does so, too; here it is for a body that throws.

@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -73,10 +74,11 @@ void start_workers(Supervisor& supervisor, std::vector<Start>& starts,
 }
 
 /// Watches the workers until all have ended, here and on the other nodes.
-JobResult supervise(Supervisor& supervisor, Site& site, std::chrono::milliseconds grace) {
-  JobResult result =
-      supervisor.wait(grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
-                              .stop = [&] { return site.tick(); }});
+JobResult supervise(Supervisor& supervisor, Site& site, const JobOptions& options) {
+  JobResult result = supervisor.wait(
+      options.grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
+                      .stop = [&] { return site.tick(); },
+                      .first_signal = options.interrupt_gently ? SIGUSR1 : 0});
   if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
   site.done();
   int signal = 0;
@@ -119,7 +121,7 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
     std::_Exit(code);
   });
   site.started();
-  return supervise(supervisor, site, options.grace);
+  return supervise(supervisor, site, options);
 }
 
 JobResult run_program(const JobOptions& options, const std::vector<std::string>& command) {
@@ -144,7 +146,7 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   });
   if (relay) relay->start();
   site.started();
-  JobResult result = supervise(supervisor, site, options.grace);
+  JobResult result = supervise(supervisor, site, options);
   if (relay) pass_output_on(*relay, result);
   program.require_started();
   return result;

@@ -22,9 +22,9 @@ struct JobOptions {
   /// Keeps caches warm and neighbours apart; turn it off where several jobs share a host, because
   /// each would take the same cores.
   bool pin = false;
-  /// Whether SIGINT and SIGTERM reach the ranks as SIGUSR1, the first time: mpirun passes that on,
-  /// while the others make it end its ranks within a second or two. For programs that know SIGUSR1
-  /// as the wish to end in good order. Of run_under_mpirun only.
+  /// For programs that know SIGUSR1 as the wish to end in good order: the first SIGINT or SIGTERM
+  /// reaches the ranks as that, and SIGUSR1 itself does the same. Under mpirun it is the only way:
+  /// the others make it end its ranks within a second or two.
   bool interrupt_gently = false;
   /// LOCKSTEP_TRANSPORT and LOCKSTEP_INTERFACE for the workers: for what their program leaves open.
   /// Empty: not set.

@@ -41,7 +41,7 @@ struct JobResult {
   std::vector<Outcome> outcomes;         ///< in the order in which this host's workers ended
   std::optional<Outcome> first_failure;  ///< the one to look at; others are often its consequences
   std::optional<FailureElsewhere> failure_elsewhere;  ///< goes before first_failure
-  int interrupted_by = 0;                             ///< SIGINT or SIGTERM, if one came
+  int interrupted_by = 0;                             ///< SIGINT, SIGTERM or the like, if one came
   std::vector<std::string> last_lines;  ///< of first_failure's output, if the job captured it
   std::vector<std::string> warnings;    ///< what went wrong beside the workers: lost output
 

@@ -17,7 +17,7 @@ namespace {
 sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (int signal : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&signals, signal);
+  for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGUSR1}) sigaddset(&signals, signal);
   return signals;
 }
 
@@ -73,7 +73,9 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
   reap(result, hooks);
   while (!running_.empty()) {
     const int signal = next_signal();
-    if (signal == SIGINT || signal == SIGTERM) {
+    if (signal == SIGUSR1 && hooks.first_signal != SIGUSR1) {
+      signal_all(signal);  // means whatever it means to them
+    } else if (signal == SIGINT || signal == SIGTERM || signal == SIGUSR1) {
       const bool first = result.interrupted_by == 0;
       result.interrupted_by = signal;
       signal_all(first && hooks.first_signal != 0 ? hooks.first_signal : signal);
@@ -93,7 +95,7 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
 
 int Supervisor::pause() {
   const int signal = next_signal();
-  return signal == SIGCHLD ? 0 : signal;
+  return signal == SIGCHLD || signal == SIGUSR1 ? 0 : signal;
 }
 
 void Supervisor::terminate() {

@@ -41,7 +41,7 @@ class Trace {
  public:
   /// Room for so many events; it costs nothing until it is used. Those that come later are only
   /// counted.
-  explicit Trace(std::size_t capacity = 1 << 20);
+  explicit Trace(std::size_t capacity = 1 << 18);
 
   /// Copies the name.
   void add(TraceEvent event);

@@ -78,12 +78,16 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& f
   return files;
 }
 
-/// What older checkpoints and writes that were cut off have left. Failure costs only room.
-void remove_left_over(const std::filesystem::path& folder) {
+/// What older checkpoints and writes that were cut off have left, and those that come after the
+/// newest: the run was resumed from before them, and is another one since. Failure costs only room.
+void remove_left_over(const std::filesystem::path& folder, const std::filesystem::path& newest) {
   constexpr std::size_t kKept = 2;  // should the newest be damaged
   std::error_code error;
   const auto files = checkpoints_in(folder);
-  for (std::size_t i = kKept; i < files.size(); ++i) std::filesystem::remove(files[i], error);
+  const auto mine = std::find(files.begin(), files.end(), newest);
+  for (auto file = files.begin(); file != files.end(); ++file)
+    if (file < mine || file - mine >= static_cast<std::ptrdiff_t>(kKept))
+      std::filesystem::remove(*file, error);
   for (const auto& file : files_in(folder))
     if (file.filename().string().starts_with(kPrefix) && file.extension() == ".part")
       std::filesystem::remove(file, error);
@@ -169,7 +173,7 @@ std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoi
   metadata["iteration"] = std::to_string(checkpoint.iteration);
   const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
   models::write_safetensors(file, checkpoint.state, metadata);
-  remove_left_over(folder);
+  remove_left_over(folder, file);
   return file;
 }
 

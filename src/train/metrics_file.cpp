@@ -71,7 +71,7 @@ nlohmann::json metrics_line(std::string_view kind, int rank, const Record& recor
   return line;
 }
 
-std::string lines_until(const std::filesystem::path& file, std::size_t done) {
+std::string lines_until(const std::filesystem::path& file, std::size_t done, std::size_t epochs) {
   if (!std::filesystem::exists(file)) return "";
   std::istringstream lines(read_file(file));
   std::string kept;
@@ -79,8 +79,9 @@ std::string lines_until(const std::filesystem::path& file, std::size_t done) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object() || !json.contains("iteration") || !json.contains("kind")) continue;
     const auto& iteration = json["iteration"];
-    if (json["kind"] != "test" && iteration.is_number_unsigned() && iteration <= done)
-      kept += line + "\n";
+    if (json["kind"] == "test" || !iteration.is_number_unsigned() || iteration > done) continue;
+    if (json["kind"] == "epoch" && json.value("epoch", nlohmann::json()) > epochs) continue;
+    kept += line + "\n";
   }
   return kept;
 }

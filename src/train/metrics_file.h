@@ -16,9 +16,9 @@ namespace lockstep::train {
 /// A line's content. `kind` is "iteration", "epoch" or "test".
 nlohmann::json metrics_line(std::string_view kind, int rank, const Record& record);
 
-/// The lines of the first `done` iterations and of epochs that ended within them; none if there is
-/// no such file. A last line that was only begun when the run ended goes, too.
-std::string lines_until(const std::filesystem::path& file, std::size_t done);
+/// The lines of the first `done` iterations, and of the `epochs` that ended within them; none if
+/// there is no such file. A last line that was only begun when the run ended goes, too.
+std::string lines_until(const std::filesystem::path& file, std::size_t done, std::size_t epochs);
 
 /// What each rank measured in the iterations from `first` to `last`, but for its bytes, which are
 /// not in the file. By rank; there may be more than the run has now. Nothing at all unless the file

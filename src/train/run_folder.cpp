@@ -15,10 +15,12 @@ FolderLock lock_run_folder(const std::filesystem::path& folder) {
                     "--run-dir");
 }
 
-RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, std::size_t done)
+RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, const Done& done)
     : folder_(std::move(folder)) {
   make_folder(folder_);
-  const std::string kept = done > 0 ? lines_until(folder_ / "metrics.jsonl", done) : "";
+  std::string kept;
+  if (done.iterations > 0)
+    kept = lines_until(folder_ / "metrics.jsonl", done.iterations, done.epochs);
   for (const char* stale : {"summary.json", "trace.json"}) std::filesystem::remove(folder_ / stale);
   write_file(folder_ / "config.json", to_json(config).dump(2) + "\n");
   write_file(folder_ / "metrics.jsonl", kept);

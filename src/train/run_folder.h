@@ -24,9 +24,15 @@ FolderLock lock_run_folder(const std::filesystem::path& folder);
 
 class RunFolder {
  public:
-  /// Makes the folder and starts its files anew; of a run that is resumed it keeps the metrics of
-  /// the first `done` iterations. Throws FileError if it cannot be written.
-  RunFolder(std::filesystem::path folder, const TrainConfig& config, std::size_t done = 0);
+  /// How far a run that is resumed was.
+  struct Done {
+    std::size_t iterations = 0;
+    std::size_t epochs = 0;  ///< whole ones
+  };
+
+  /// Makes the folder and starts its files anew, but for the metrics of what is done. Throws
+  /// FileError if it cannot be written.
+  RunFolder(std::filesystem::path folder, const TrainConfig& config, const Done& done);
 
   /// What each rank measured in these iterations before the run was resumed; see metrics_file.h.
   std::vector<std::vector<Record>> read_iterations(std::size_t first, std::size_t last,

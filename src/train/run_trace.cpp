@@ -42,30 +42,31 @@ std::vector<std::string> gather_texts(Group& group, const std::string& mine) {
 }  // namespace
 
 RunTrace::RunTrace(Group group, Replica& replica, std::size_t iterations)
-    : group_(std::move(group)), replica_(replica), left_(iterations), wanted_(iterations > 0) {
-  if (wanted_) replica_.record_in(&trace_);
+    : group_(std::move(group)), replica_(replica), left_(iterations) {
+  if (iterations > 0) replica_.record_in(&trace_.emplace());
 }
 
 RunTrace::~RunTrace() {
-  if (left_ > 0) replica_.record_in(nullptr);
+  replica_.record_in(nullptr);
 }
 
-void RunTrace::iteration_ended() {
-  if (left_ == 0) return;
-  if (--left_ == 0) replica_.record_in(nullptr);
+bool RunTrace::iteration_ended() {
+  if (left_ == 0 || --left_ > 0) return false;
+  replica_.record_in(nullptr);
+  return true;
 }
 
 std::string RunTrace::collect() {
-  if (left_ > 0) replica_.record_in(nullptr);
+  replica_.record_in(nullptr);
   left_ = 0;
-  if (!wanted_) return {};
-  const std::vector<observe::TraceEvent> events = trace_.events();
+  const std::vector<observe::TraceEvent> events = trace_->events();
   const observe::ClockOffset offset = observe::offset_to_rank_zero(group_);
   const double start = earliest(group_, events, offset.seconds);
   const std::string mine = observe::chrome_events(events, {.rank = group_.rank(),
                                                            .host = host_name(),
                                                            .shift = offset.seconds - start,
-                                                           .left_out = trace_.left_out()});
+                                                           .left_out = trace_->left_out()});
+  trace_.reset();
   const std::vector<std::string> texts = gather_texts(group_, mine);
   return group_.rank() == 0 ? observe::chrome_trace(texts) : "";
 }

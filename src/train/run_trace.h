@@ -7,6 +7,7 @@
 #include "train/replica.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace lockstep::train {
@@ -19,19 +20,22 @@ class RunTrace {
   RunTrace(const RunTrace&) = delete;
   RunTrace& operator=(const RunTrace&) = delete;
 
-  /// Called after each iteration.
-  void iteration_ended();
+  /// Called after each iteration. True after the last that is recorded: the time to collect, before
+  /// the ranks' clocks drift apart.
+  bool iteration_ended();
+
+  /// Whether there is anything to collect.
+  bool uncollected() const { return trace_.has_value(); }
 
   /// On rank 0 the text of the file that has all ranks' events, on rank 0's clock from the first of
-  /// them on; empty elsewhere, and where nothing was traced. Ends the recording. A collective.
+  /// them on; empty elsewhere. Ends the recording. A collective. REQUIRES: uncollected().
   std::string collect();
 
  private:
   Group group_;
   Replica& replica_;
-  observe::Trace trace_;
+  std::optional<observe::Trace> trace_;
   std::size_t left_;
-  const bool wanted_;
 };
 
 }  // namespace lockstep::train

@@ -61,13 +61,11 @@ class Worker {
     const double start = now_seconds();
     const std::size_t before = done_;
     while (done_ < iterations && !stopped_) train_epoch(iterations);
-    const double seconds = now_seconds() - start;
-    const std::string trace = trace_->collect();
-    while_others_wait(group_, [&] {
-      if (folder_ && !trace.empty()) folder_->write_trace(trace);
-    });
+    const double seconds = now_seconds() - start - seconds_of_trace_;
     if (stopped_ && done_ < iterations) return stop(iterations);
-    return finish(done_ - before, seconds);
+    Summary summary = finish(done_ - before, seconds);
+    write_trace();
+    return summary;
   }
 
  private:
@@ -80,7 +78,10 @@ class Worker {
       throw UsageError(
           fmt::format("{} has {} iterations, all that were asked for: there is nothing to resume",
                       checkpoint.file.string(), done_));
-    if (group_.rank() == 0) progress_.resumed(checkpoint);
+    // Where a run goes on matters to its user only if it is not where it ended.
+    if (!checkpoint.passed_over.empty())
+      progress_.notice(fmt::format("going on from {}, because of newer ones: {}",
+                                   checkpoint.file.string(), checkpoint.passed_over));
   }
 
   /// Before anything in the folder is looked at.
@@ -92,7 +93,8 @@ class Worker {
   /// On rank 0.
   void open_folder() {
     if (!config_.resume) require_no_checkpoints(config_.run_dir);
-    folder_.emplace(config_.run_dir, config_, done_);
+    folder_.emplace(config_.run_dir, config_,
+                    RunFolder::Done{done_, done_ / feed_.batches_per_epoch()});
     const std::size_t begun = done_ % feed_.batches_per_epoch();
     if (begun > 0)
       epoch_records_ = folder_->read_iterations(done_ - begun + 1, done_, config_.batch);
@@ -111,10 +113,29 @@ class Worker {
     return checkpoint.file;
   }
 
+  /// If there is one to write and it was not written yet. What was learnt is worth more: that it
+  /// cannot be written ends no run. A collective.
+  void write_trace() {
+    if (!trace_->uncollected()) return;
+    const double start = now_seconds();
+    const std::string trace = trace_->collect();
+    std::string problem;
+    while_others_wait(group_, [&] {
+      try {
+        folder_->write_trace(trace);
+      } catch (const FileError& error) {
+        problem = error.what();
+      }
+    });
+    if (!problem.empty()) progress_.notice(fmt::format("there is no trace: {}", problem));
+    seconds_of_trace_ += now_seconds() - start;
+  }
+
   Summary stop(std::size_t iterations) {
     if (config_.run_dir.empty())
       throw StoppedError(fmt::format("stopped after iteration {} of {}", done_, iterations));
     const auto file = save_checkpoint();
+    write_trace();
     if (group_.rank() != 0) return {};
     throw StoppedError(
         fmt::format("stopped after iteration {} of {}: {} has all that was learnt. Give the same "
@@ -136,7 +157,7 @@ class Worker {
     if (done_ % feed_.batches_per_epoch() == 0) epoch_records_.assign(records_.size(), {});
     while (done_ < end && !stopped_) {
       Record record = replica_.step(feed_);
-      trace_->iteration_ended();
+      if (trace_->iteration_ended()) write_trace();
       record.iteration = static_cast<double>(++done_);
       record.lr = config_.learning_rate;
       recorder_.add(record);
@@ -260,6 +281,7 @@ class Worker {
   std::size_t done_ = 0;  ///< iterations
   StopVote stop_vote_;
   bool stopped_ = false;
+  double seconds_of_trace_ = 0;  ///< that writing it took: no part of training
 
   Recorder recorder_;
   std::vector<std::vector<Record>> records_;        ///< on rank 0: since the start, by rank

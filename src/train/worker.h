@@ -18,8 +18,8 @@ class Progress {
   virtual ~Progress() = default;
   virtual void started(const TrainConfig& config, std::size_t iterations,
                        std::size_t train_images) = 0;
-  /// Before started(), of a run that goes on from a checkpoint.
-  virtual void resumed(const Checkpoint&) {}
+  /// Something that the user should know of, but that does not end the run.
+  virtual void notice(const std::string& text) = 0;
   /// After iteration `done` of `iterations`; loss is rank 0's.
   virtual void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) = 0;
   /// After each epoch: every rank's records of it.

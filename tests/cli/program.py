@@ -1,4 +1,5 @@
 """The lockstep program as its users run it: a process, judged by what it prints and how it ends."""
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -49,6 +50,12 @@ def rank_of_mpirun(session, rank):
     raise AssertionError(f"mpirun has no rank {rank}")
 
 
+def clean_environment():
+    """Without what would make the program one worker of a larger run."""
+    return {name: value for name, value in os.environ.items()
+            if name not in ("RANK", "WORLD_SIZE") and not name.startswith("LOCKSTEP_")}
+
+
 class ProgramTest(unittest.TestCase):
     """Each test has a folder of its own, in which the program runs."""
 
@@ -58,17 +65,17 @@ class ProgramTest(unittest.TestCase):
 
     def start(self, *arguments, **options):
         """Starts the program in a session of its own, which ends with the test."""
-        environment = {name: value for name, value in os.environ.items()
-                       if name not in ("RANK", "WORLD_SIZE") and not name.startswith("LOCKSTEP_")}
-        program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=environment, text=True,
+        program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=clean_environment(), text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
         self.addCleanup(self.end, program)
         return program
 
     def end(self, program):
-        for process, _, session, _ in processes():
-            if session == program.pid:
-                os.kill(process, signal.SIGKILL)
+        while left := [process for process, _, session, _ in processes() if session == program.pid]:
+            for process in left:
+                with contextlib.suppress(ProcessLookupError):  # workers of a launcher go with it
+                    os.kill(process, signal.SIGKILL)
+            program.poll()
         program.wait()
         program.stdout.close()
         program.stderr.close()
@@ -90,7 +97,8 @@ class ProgramTest(unittest.TestCase):
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         fcntl.fcntl(master, fcntl.F_SETFL, os.O_NONBLOCK)
-        done = subprocess.run([BINARY, *map(str, arguments)], cwd=self.folder, stdout=slave, timeout=HANGS)
+        done = subprocess.run([BINARY, *map(str, arguments)], cwd=self.folder, env=clean_environment(), stdout=slave,
+                              timeout=HANGS)
         os.close(slave)
         self.assertEqual(done.returncode, 0)
         return os.read(master, 1 << 16).decode()

@@ -38,7 +38,7 @@ class StoppedTraining(ProgramTest):
         self.expect_no_summary()
 
     def expect_interrupts_end_all(self):
-        for number in [signal.SIGINT, signal.SIGTERM]:
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]:
             program = self.start_training()
             program.send_signal(number)
             _, errors = self.finish(program, code=1)

@@ -10,6 +10,12 @@ from program import ENDLESS, HANGS, SMALL, ProgramTest, children_of
 from stopped_training import StoppedTraining
 
 
+def small_files_only():
+    """Like a disk with room for 200 kB a file. Shared memory has a size, too, and would meet the limit first."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+
 class Train(ProgramTest):
     def summary(self, run="run"):
         return json.loads((self.folder / run / "summary.json").read_text())
@@ -103,15 +109,19 @@ class Stopped(StoppedTraining):
             before, newest = sorted((self.folder / transport / "checkpoints").iterdir())
             newest.write_bytes(newest.read_bytes()[:1000])
             output, errors = self.run_program(*job, "--iterations", 9, "--resume")
-            self.assertRegex(output, rf"going on from {transport}/checkpoints/{before.name}, because of newer ones: "
-                                     rf"{transport}/checkpoints/{newest.name}: ")
-            self.assertEqual(errors, "")
+            self.assertRegex(errors, rf"^lockstep: going on from {transport}/checkpoints/{before.name}, because of newer ones: "
+                                     rf"{transport}/checkpoints/{newest.name}: .*\n$")
+            self.assertIn("9 iterations in", output)
+
+    def test_a_full_disk_costs_the_trace_only(self):
+        program = self.start("train", *SMALL, "--workers", 2, "--transport", "thread", "--iterations", 30, "--run-dir",
+                             "run", preexec_fn=small_files_only)
+        output, errors = self.finish(program, code=0)
+        self.assertIn("30 iterations in", output)
+        self.assertRegex(errors, "^lockstep: there is no trace: run/trace.json: .*File too large")
+        self.assertFalse((self.folder / "run" / "trace.json").exists())
 
     def test_a_full_disk_leaves_the_checkpoint_before(self):
-        def small_files_only():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-        # Shared memory has a size, too, and would meet the limit first.
         job = ["train", *SMALL, "--workers", 2, "--transport", "thread", "--checkpoint-every", 3, "--run-dir", "run"]
         self.run_program(*job, "--iterations", 3)
         (before,) = (self.folder / "run" / "checkpoints").iterdir()

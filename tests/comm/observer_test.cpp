@@ -83,18 +83,44 @@ TEST(Observer, IsToldOfAMessageOnceAndWithItsPeer) {
   });
 }
 
+/// Waits until an operation is under way, and counted.
+void wait_for_seconds(Group& group) {
+  const double before = group.counters().seconds;
+  const Deadline deadline = Deadline::after(std::chrono::seconds(60));
+  while (group.counters().seconds == before && !deadline.passed()) std::this_thread::yield();
+}
+
 TEST(Observer, SeesThatTheSlowestWasWaitedFor) {
   run_threads(2, [](Group group) {
     Seen seen;
-    group.barrier();
-    group.observe(seen.observer());
-    if (group.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    group.barrier();
-    group.observe({});
-    ASSERT_EQ(seen.all().size(), 1u);
-    if (group.rank() == 0) {
-      EXPECT_GT(seen.all()[0].wait, 0);
+    std::vector<std::uint8_t> go(1);
+    if (group.rank() == 1) {
+      group.recv(go, 0);
+      return group.barrier();
     }
+    group.observe(seen.observer());
+    Work barrier = group.barrier_async();
+    wait_for_seconds(group);
+    group.send(go, 1);
+    barrier.wait();
+    group.observe({});
+    ASSERT_EQ(seen.all().size(), 2u);
+    EXPECT_EQ(seen.all()[1].name, "barrier");
+    EXPECT_GT(seen.all()[1].wait, 0);
+  });
+}
+
+TEST(Observer, CountsAllThatARankGives) {
+  run_threads(3, [](Group group) {
+    Seen seen;
+    group.observe(seen.observer());
+    std::vector<float> all(30, 1), mine(10);
+    group.reduce_scatter(all, mine);
+    group.all_gather(mine, all);
+    group.observe({});
+    ASSERT_EQ(seen.all().size(), 2u);
+    EXPECT_EQ(seen.all()[0].bytes, 120u);
+    EXPECT_EQ(seen.all()[1].bytes, 40u);
   });
 }
 
@@ -116,8 +142,9 @@ TEST(Counters, CountTheOperationThatIsUnderWay) {
       return group.barrier();
     }
     Work work = group.barrier_async();
-    while (group.counters().seconds == 0) std::this_thread::yield();
+    wait_for_seconds(group);
     const Counters during = group.counters();
+    EXPECT_GT(during.seconds, 0);
     EXPECT_EQ(during.operations, 0u);
     group.send(go, 1);
     work.wait();

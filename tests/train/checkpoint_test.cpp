@@ -3,7 +3,9 @@
 
 #include <lockstep/error.h>
 
+#include "base/deadline.h"
 #include "base/files.h"
+#include "base/unique_fd.h"
 #include "models/safetensors.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
@@ -12,12 +14,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <thread>
 
 namespace lockstep::train {
@@ -232,7 +236,15 @@ TEST_F(CheckpointTest, MayTakeLongerThanRanksWaitForEachOther) {
   constexpr std::chrono::seconds kTimeout(4);
   std::jthread disk([&] {
     std::this_thread::sleep_for(2 * kTimeout);
-    read_file(pipe);
+    const UniqueFd reader(
+        ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));  // not for ever, should nobody write
+    std::vector<char> bytes(1 << 20);
+    const Deadline deadline = Deadline::after(10 * kTimeout);
+    bool begun = false;
+    for (ssize_t count = 0; !deadline.passed() && !(begun && count == 0);) {
+      count = ::read(reader.get(), bytes.data(), bytes.size());
+      begun = begun || count > 0;
+    }
   });
   // In the end a pipe cannot be brought to the disk. That is said, not that rank 0 was late.
   testing::expect_error<FileError>(
@@ -241,6 +253,28 @@ TEST_F(CheckpointTest, MayTakeLongerThanRanksWaitForEachOther) {
                     {.timeout = kTimeout});
       },
       {"iteration-00000005.safetensors: cannot write"});
+}
+
+TEST_F(CheckpointTest, OfAnAbandonedFutureGoesWithTheNextOne) {
+  train("run", 12);  // checkpoints after 5 and 10
+  const auto newest = newest_checkpoint(run_dir("run"));
+  const std::string sound = read_file(newest);
+  write_file(newest, sound.substr(0, 1000));
+  const auto abandoned = newest.parent_path() / "iteration-00000099.safetensors";
+  write_file(abandoned, sound.substr(0, 1000));
+  train("run", 11, true);  // from 5, and writes 10 anew
+  EXPECT_FALSE(std::filesystem::exists(abandoned));
+  EXPECT_EQ(read_file(newest_checkpoint(run_dir("run"))).size(), sound.size());
+}
+
+TEST_F(CheckpointTest, AnEpochThatWasCutOffIsWrittenOnce) {
+  train("run", 10);  // ends with a checkpoint, in the middle of the second epoch
+  train("run", 19, true);
+  std::map<std::pair<int, int>, int> lines;  // by rank and epoch
+  for (const nlohmann::json& line : metrics_of(run_dir("run"), "epoch"))
+    ++lines[{line.at("rank"), line.at("epoch")}];
+  for (const auto& [which, count] : lines) EXPECT_EQ(count, 1) << "epoch " << which.second;
+  EXPECT_EQ(lines.size(), 6u);
 }
 
 TEST_F(CheckpointTest, GivesWayToTheOneBeforeIfItIsDamaged) {

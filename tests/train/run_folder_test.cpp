@@ -236,7 +236,7 @@ TEST(RunFolder, StartsAnewOverAnOldRun) {
 TEST(RunFolder, AnOldSummaryGoesWhenANewRunBegins) {
   const testing::TemporaryFolder folder;
   folder.write("summary.json", "{}");
-  const RunFolder begun(folder.path(), small_job());
+  const RunFolder begun(folder.path(), small_job(), {});
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "summary.json"));
   testing::expect_error<FileError>([&] { read_summary(folder.path()); },
                                    {"summary.json: cannot open: No such file"});

@@ -17,6 +17,7 @@ namespace {
 class Silent : public Progress {
  public:
   void started(const TrainConfig&, std::size_t, std::size_t) override {}
+  void notice(const std::string&) override {}
   void iteration(std::size_t, std::size_t, double, double) override {}
   void epoch(std::size_t, const std::vector<std::vector<Record>>&) override {}
 };
