@@ -51,8 +51,7 @@ endfunction()
 #   than compiling them. Targets that only link torch need not ask at all.
 function(lockstep_use_torch target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TORCH_FREE")
-  target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
-  target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
+  target_link_libraries(${target} PUBLIC torch_cpu_library)
   # The header is compiled as -fPIC, and so must be all that use it; executables would get -fPIE.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)

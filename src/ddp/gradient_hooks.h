@@ -5,6 +5,7 @@
 #include "sync/arrivals.h"
 #include "sync/gradients.h"
 
+#include <torch/csrc/autograd/variable.h>
 #include <torch/torch.h>
 
 #include <functional>
@@ -48,8 +49,9 @@ class GradientHooks {
 
  private:
   /// The node at which autograd adds to a parameter's gradient, and our hook on it.
+  /// What owns the node depends on libtorch's version.
   struct Hook {
-    std::shared_ptr<torch::autograd::Node> accumulator;
+    decltype(torch::autograd::impl::grad_accumulator({})) accumulator;
     std::uintptr_t key = 0;
   };
 

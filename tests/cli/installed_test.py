@@ -41,6 +41,18 @@ class Installed(unittest.TestCase):
     def test_launch_starts_the_example(self):
         self.assertRegex(self.launched, r"^step 100: loss .*\nstep 200: loss .*\nstep 300: loss .*\nweights: norm \d.*\n$")
 
+    def launch_over_gloo(self):
+        return run(self.prefix / "bin" / "lockstep", "launch", "--workers", WORKERS, "--transport", "gloo", "--",
+                   self.example, env=self.environment)
+
+    def test_over_gloo_too(self):
+        self.assertRegex(self.launch_over_gloo(), r"^step 100: loss .*\n(.*\n)*weights: norm \d.*\n$")
+        # A libtorch with a Gloo of its own makes ours a library of its own: one that is lost is named.
+        for part in self.prefix.rglob("liblockstep_gloo.so"):
+            self.addCleanup(part.rename(part.with_suffix(".hidden")).rename, part)
+            with self.assertRaisesRegex(AssertionError, "cannot load Lockstep's part for gloo: .*RUNPATH"):
+                self.launch_over_gloo()
+
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_mpirun_does_too(self):
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -1,0 +1,45 @@
+// Takes gloo_wire.cpp's place where libtorch has another version of Gloo inside itself. Two
+// versions in one process would call each other's functions, with classes of different layouts. So
+// the real gloo_wire.cpp and the Gloo that it was built with make up a library of their own, which
+// is loaded here, looks for what it needs in itself first, and is seen by nobody else.
+#include "comm/gloo/gloo_plugin.h"
+#include "comm/gloo/gloo_wire.h"
+
+#include <fmt/format.h>
+
+#include <dlfcn.h>
+
+namespace lockstep::comm {
+
+namespace {
+
+[[noreturn]] void throw_not_loaded() {
+  throw UsageError(fmt::format(
+      "cannot load Lockstep's part for gloo: {}. It is in lib/lockstep/ where Lockstep is "
+      "installed: add that folder to the program's RUNPATH, as find_package(lockstep) does",
+      dlerror()));
+}
+
+GlooPlugin* load() {
+  // Never closed: wires and exceptions of its making may live as long as the process.
+  void* library = dlopen(kGlooPluginFile, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (library == nullptr) throw_not_loaded();
+  void* entry = dlsym(library, kGlooPluginEntry);
+  if (entry == nullptr) throw_not_loaded();
+  return reinterpret_cast<GlooPlugin*>(entry);
+}
+
+}  // namespace
+
+bool gloo_built() {
+  return true;
+}
+
+WireKind gloo_wire() {
+  static GlooPlugin* const plugin = load();
+  WireKind kind;
+  plugin(&kind);
+  return kind;
+}
+
+}  // namespace lockstep::comm
