@@ -1,6 +1,7 @@
 #include "models/vgg.h"
 
 #include "base/check.h"
+#include "models/max_pool.h"
 #include "models/model_names.h"
 
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ VggImpl::VggImpl(int depth)
       append_convolution(features, channels, stage.channels);
       channels = stage.channels;
     }
-    features->push_back(nn::MaxPool2d(2));
+    features->push_back(MaxPool2x2());
   }
   register_module("features", features);
   // Made last, so that a seed draws the weights in the order of the layers, as PyTorch does.
