@@ -1,5 +1,5 @@
-// FolderLock: one process of a host at a time works in a folder. The kernel holds the lock and ends it with
-// the process, however that ends; nothing is left behind in the folder.
+// FolderLock: one process of a host at a time works in a folder. The kernel holds the lock and ends
+// it with the process, however that ends; nothing is left behind in the folder.
 #pragma once
 
 #include "base/unique_fd.h"
