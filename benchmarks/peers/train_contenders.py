@@ -13,6 +13,7 @@ LOCKSTEP = ROOT / "build/release/bin/lockstep"
 C10D_TRAIN = ROOT / "build/release/benchmarks/peers/c10d_train"
 DEBIAN_PYTHON = "/usr/bin/python3"
 HOUR = 3600
+TRIES = 3
 METHODS = ["ddp", "all-reduce"]
 # What an interpreter has: the version of its PyTorch, and whether that computes with the slow reference BLAS.
 PROBE = """import torch
@@ -51,7 +52,17 @@ def free_port():
 
 
 def run_ranks(options, program, method):
-    """A program that takes its place from torchrun's variables, once for every worker."""
+    """A program that takes its place from torchrun's variables, once for every worker. Some PyTorch end with a crash now
+    and then, when all work is done: such a run is tried again."""
+    for _ in range(TRIES - 1):
+        try:
+            return try_ranks(options, program, method)
+        except RuntimeError as error:
+            print(f"train.py: {error}; once more", flush=True)
+    return try_ranks(options, program, method)
+
+
+def try_ranks(options, program, method):
     command = [*program, "--method", method]
     for name in ["model", "batch", "images", "iterations", "threads"]:
         command += ["--" + name, str(getattr(options, name))]
@@ -67,7 +78,7 @@ def run_ranks(options, program, method):
             rank.kill()  # does nothing to one that has ended
     failed = [number for number, rank in enumerate(ranks) if rank.returncode != 0]
     if failed:
-        raise SystemExit(f"train.py: rank {failed[0]} of '{' '.join(map(str, command))}' failed: see above")
+        raise RuntimeError(f"rank {failed[0]} of '{' '.join(map(str, command))}' failed: see above")
     return json.loads(output[0])
 
 

@@ -297,6 +297,7 @@ Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
                      const StopAsked& stop_asked) {
   config.validate();
   engine::use_threads(config.threads_per_worker());
+  engine::keep_freed_memory();
   return Worker(std::move(group), config, progress, stop_asked).run();
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <malloc.h>
 #include <mutex>
 #include <optional>
 
@@ -144,6 +145,12 @@ void use_threads(int threads) {
   // in use.
   if (void* symbol = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
     reinterpret_cast<void (*)(int)>(symbol)(threads);
+}
+
+void keep_freed_memory() {
+  constexpr int kAll = 1 << 30;
+  ::mallopt(M_MMAP_THRESHOLD, kAll);
+  ::mallopt(M_TRIM_THRESHOLD, kAll);
 }
 
 }  // namespace lockstep::engine

@@ -23,4 +23,8 @@ std::unique_ptr<Engine> make_torch_engine(const TorchEngineOptions& options);
 /// processes, for the calling thread if they are threads.
 void use_threads(int threads);
 
+/// For a process that trains: what torch frees at the end of a step is kept for the next one, which
+/// needs as much. Giving it back to the kernel and getting it again costs a few percent of a step.
+void keep_freed_memory();
+
 }  // namespace lockstep::engine
