@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -78,7 +77,7 @@ JobResult supervise(Supervisor& supervisor, Site& site, const JobOptions& option
   JobResult result = supervisor.wait(
       options.grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
                       .stop = [&] { return site.tick(); },
-                      .first_signal = options.interrupt_gently ? SIGUSR1 : 0});
+                      .interrupt_gently = options.interrupt_gently});
   if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
   site.done();
   int signal = 0;

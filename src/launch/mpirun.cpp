@@ -97,9 +97,8 @@ JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& 
     std::_Exit(127);
   }
   supervisor.add({0, child});
-  return supervisor.wait(
-      options.grace,
-      {.ended = {}, .stop = {}, .first_signal = options.interrupt_gently ? SIGUSR1 : 0});
+  return supervisor.wait(options.grace,
+                         {.ended = {}, .stop = {}, .interrupt_gently = options.interrupt_gently});
 }
 
 /// How the ranks ended, by their keepers' log. The code of a shell's child is 128 + its signal.

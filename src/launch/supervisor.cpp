@@ -73,12 +73,12 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
   reap(result, hooks);
   while (!running_.empty()) {
     const int signal = next_signal();
-    if (signal == SIGUSR1 && hooks.first_signal != SIGUSR1) {
+    if (signal == SIGUSR1 && !hooks.interrupt_gently) {
       signal_all(signal);  // means whatever it means to them
     } else if (signal == SIGINT || signal == SIGTERM || signal == SIGUSR1) {
       const bool first = result.interrupted_by == 0;
       result.interrupted_by = signal;
-      signal_all(first && hooks.first_signal != 0 ? hooks.first_signal : signal);
+      signal_all(first && hooks.interrupt_gently ? SIGUSR1 : signal);
     }
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);

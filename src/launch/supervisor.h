@@ -33,9 +33,8 @@ struct SupervisorHooks {
   /// About ten times a second. True ends this host's workers as a failure among them would: with
   /// `grace`.
   std::function<bool()> stop;
-  /// What the workers get in place of the first SIGINT or SIGTERM; 0: that one. If it is SIGUSR1,
-  /// that counts as an interrupt itself; else it is only passed on.
-  int first_signal = 0;
+  /// As in JobOptions. Where it is not set, SIGUSR1 is only passed on.
+  bool interrupt_gently = false;
 };
 
 class Supervisor {
