@@ -1,6 +1,8 @@
 // Where the time of an iteration goes.
 #pragma once
 
+#include <utility>
+
 namespace lockstep::observe {
 
 /// Seconds of one iteration on one rank. data + forward + backward + exposed + optimizer is about
@@ -19,16 +21,16 @@ struct Times {
   Times& operator+=(const Times& other);
 };
 
+/// All of them, with the names that files give them.
+inline constexpr std::pair<const char*, double Times::*> kTimes[] = {
+    {"data", &Times::data},         {"forward", &Times::forward},
+    {"backward", &Times::backward}, {"communication", &Times::communication},
+    {"hidden", &Times::hidden},     {"exposed", &Times::exposed},
+    {"wait", &Times::wait},         {"optimizer", &Times::optimizer},
+    {"total", &Times::total}};
+
 inline Times& Times::operator+=(const Times& other) {
-  data += other.data;
-  forward += other.forward;
-  backward += other.backward;
-  communication += other.communication;
-  hidden += other.hidden;
-  exposed += other.exposed;
-  wait += other.wait;
-  optimizer += other.optimizer;
-  total += other.total;
+  for (const auto& [name, part] : kTimes) this->*part += other.*part;
   return *this;
 }
 

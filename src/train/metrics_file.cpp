@@ -6,19 +6,10 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <utility>
 
 namespace lockstep::train {
 
 namespace {
-
-/// The parts of an iteration's time, as lines call them.
-constexpr std::pair<const char*, double observe::Times::*> kTimes[] = {
-    {"data", &observe::Times::data},         {"forward", &observe::Times::forward},
-    {"backward", &observe::Times::backward}, {"communication", &observe::Times::communication},
-    {"hidden", &observe::Times::hidden},     {"exposed", &observe::Times::exposed},
-    {"wait", &observe::Times::wait},         {"optimizer", &observe::Times::optimizer},
-    {"total", &observe::Times::total}};
 
 /// A line of an iteration.
 struct Iteration {
@@ -47,7 +38,7 @@ std::optional<Iteration> parse_iteration(const std::string& text) {
                read_number(line, "loss", loss) && read_number(line, "accuracy", accuracy) &&
                accuracy <= 1 && read_number(line, "samples", record.samples) &&
                read_number(line, "lr", record.lr);
-  for (const auto& [name, part] : kTimes)
+  for (const auto& [name, part] : observe::kTimes)
     sound = sound && read_number(line, name, record.times.*part);
   if (!sound) return std::nullopt;
   record.loss_sum = loss * record.samples;
@@ -67,7 +58,7 @@ nlohmann::json metrics_line(std::string_view kind, int rank, const Record& recor
                       {"accuracy", record.correct / samples},
                       {"samples", static_cast<std::int64_t>(record.samples)},
                       {"lr", record.lr}};
-  for (const auto& [name, part] : kTimes) line[name] = record.times.*part;
+  for (const auto& [name, part] : observe::kTimes) line[name] = record.times.*part;
   return line;
 }
 

@@ -94,9 +94,8 @@ Distribution distribution_of(const std::vector<std::vector<Record>>& records) {
 
 observe::Times mean_times(const Totals& totals) {
   observe::Times mean = totals.times;
-  for (double* part : {&mean.data, &mean.forward, &mean.backward, &mean.communication, &mean.hidden,
-                       &mean.exposed, &mean.wait, &mean.optimizer, &mean.total})
-    *part = ratio(*part, totals.iterations);
+  for (const auto& [name, part] : observe::kTimes)
+    mean.*part = ratio(mean.*part, totals.iterations);
   return mean;
 }
 
