@@ -1,4 +1,5 @@
 // What this build has, and the libraries that it found on this machine.
+#include "base/blas.h"
 #include "cli/doctor_finding.h"
 #include "cli/transport_list.h"
 
@@ -48,6 +49,9 @@ Finding linear_algebra() {
     finding.warn(
         "libtorch computes with the slow reference BLAS: sudo apt-get install "
         "libopenblas0-pthread");
+  use_fast_blas_kernels();  // as a training does
+  if (const std::string kernels = blas_kernels(); !kernels.empty())
+    finding.value += fmt::format(", {} kernels", kernels);
   return finding;
 }
 

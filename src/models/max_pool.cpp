@@ -1,6 +1,6 @@
 #include "models/max_pool.h"
 
-#include <ATen/Parallel.h>
+#include "models/pool_windows.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,24 +47,13 @@ void spread_row(const T* gradient, const std::uint8_t* which, std::int64_t windo
   }
 }
 
-/// Calls row(i) for every row of windows of all images and channels, on torch's threads.
-template <typename Row>
-void for_each_row(const torch::Tensor& pooled, const Row& row) {
-  constexpr std::int64_t kRowsWorthAThread = 1024;
-  const std::int64_t width = pooled.size(3);
-  at::parallel_for(0, width > 0 ? pooled.numel() / width : 0, kRowsWorthAThread,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t i = begin; i < end; ++i) row(i);
-                   });
-}
-
 template <typename T>
 void pool(const torch::Tensor& images, torch::Tensor& pooled, torch::Tensor& which) {
   const T* from = images.data_ptr<T>();
   T* to = pooled.data_ptr<T>();
   auto* places = which.data_ptr<std::uint8_t>();
   const std::int64_t width = pooled.size(3);
-  for_each_row(pooled, [&](std::int64_t i) {
+  for_each_row_of_windows(pooled, [&](std::int64_t i) {
     const T* upper = from + 4 * i * width;
     pool_row(upper, upper + 2 * width, width, to + i * width, places + i * width);
   });
@@ -76,7 +65,7 @@ void spread(const torch::Tensor& gradient, const torch::Tensor& which, torch::Te
   const auto* places = which.data_ptr<std::uint8_t>();
   T* to = images.data_ptr<T>();
   const std::int64_t width = gradient.size(3);
-  for_each_row(gradient, [&](std::int64_t i) {
+  for_each_row_of_windows(gradient, [&](std::int64_t i) {
     T* upper = to + 4 * i * width;
     spread_row(from + i * width, places + i * width, width, upper, upper + 2 * width);
   });
@@ -85,8 +74,7 @@ void spread(const torch::Tensor& gradient, const torch::Tensor& which, torch::Te
 class MaxPoolFunction : public torch::autograd::Function<MaxPoolFunction> {
  public:
   static Variable forward(AutogradContext* context, const Variable& images) {
-    const std::vector<std::int64_t> sizes{images.size(0), images.size(1), images.size(2) / 2,
-                                          images.size(3) / 2};
+    const std::vector<std::int64_t> sizes = sizes_of_windows(images);
     torch::Tensor pooled = torch::empty(sizes, images.options());
     torch::Tensor which = torch::empty(sizes, torch::kUInt8);
     if (images.scalar_type() == torch::kFloat32)
@@ -110,18 +98,10 @@ class MaxPoolFunction : public torch::autograd::Function<MaxPoolFunction> {
   }
 };
 
-/// Whether it can be done here.
-bool is_plain(const torch::Tensor& images) {
-  const bool type =
-      images.scalar_type() == torch::kFloat32 || images.scalar_type() == torch::kFloat64;
-  return type && images.device().is_cpu() && images.dim() == 4 && images.is_contiguous() &&
-         images.size(2) % 2 == 0 && images.size(3) % 2 == 0 && images.numel() > 0;
-}
-
 }  // namespace
 
 torch::Tensor max_pool_2x2(const torch::Tensor& images) {
-  return is_plain(images) ? MaxPoolFunction::apply(images) : torch::max_pool2d(images, 2);
+  return can_pool_2x2(images) ? MaxPoolFunction::apply(images) : torch::max_pool2d(images, 2);
 }
 
 }  // namespace lockstep::models

@@ -44,7 +44,7 @@ struct TrainConfig {
   std::filesystem::path save;     ///< write the final weights here (safetensors)
   std::filesystem::path run_dir;  ///< write the run folder here; empty for none
 
-  std::size_t trace = 50;  ///< iterations that the run folder's trace has; 0 for no trace
+  std::size_t trace = 10;  ///< iterations that the run folder's trace has; 0 for no trace
 
   std::size_t checkpoint_every = 0;  ///< iterations; 0 for none. Needs a run folder
   bool resume = false;               ///< go on from the run folder's newest checkpoint

@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/blas.h"
 #include "base/files.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
@@ -296,6 +297,7 @@ class Worker {
 Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
                      const StopAsked& stop_asked) {
   config.validate();
+  use_fast_blas_kernels();
   engine::use_threads(config.threads_per_worker());
   engine::keep_freed_memory();
   return Worker(std::move(group), config, progress, stop_asked).run();

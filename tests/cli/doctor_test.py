@@ -54,6 +54,14 @@ class Doctor(ProgramTest):
         finding = self.findings(preexec_fn=lambda: os.sched_setaffinity(0, {one}))["cores"]
         self.assertEqual(finding["number"], 1)
 
+    def test_blas_computes_with_what_the_processor_can_do(self):
+        flags = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "").split()
+        if "avx2" not in flags or "openblas" not in self.findings()["BLAS"]["value"]:
+            self.skipTest("an older processor, or another BLAS")
+        self.assertNotIn("Prescott", self.findings()["BLAS"]["value"])
+        asked_for = self.findings(env={**os.environ, "OPENBLAS_CORETYPE": "Prescott"})["BLAS"]["value"]
+        self.assertIn("Prescott", asked_for)  # who asks for it gets it
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

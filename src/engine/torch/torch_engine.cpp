@@ -1,12 +1,11 @@
 #include "engine/torch/torch_engine.h"
 
-#include "base/check.h"
+#include "base/blas.h"
 #include "ddp/gradient_hooks.h"
 #include "engine/torch/operation_trace.h"
 #include "models/model.h"
 
 #include <cstring>
-#include <dlfcn.h>
 #include <malloc.h>
 #include <mutex>
 #include <optional>
@@ -141,10 +140,7 @@ std::unique_ptr<Engine> make_torch_engine(const TorchEngineOptions& options) {
 
 void use_threads(int threads) {
   torch::set_num_threads(threads);
-  // OpenBLAS has threads of its own, which torch's setting does not reach. It may not be the BLAS
-  // in use.
-  if (void* symbol = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
-    reinterpret_cast<void (*)(int)>(symbol)(threads);
+  set_blas_threads(threads);
 }
 
 void keep_freed_memory() {

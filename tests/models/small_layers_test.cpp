@@ -1,4 +1,6 @@
-// Our max pool against torch's, to the bit.
+// Our pools against torch's, to the bit; and a convolution that covers its maps.
+#include "models/average_pool.h"
+#include "models/covering_convolution.h"
 #include "models/max_pool.h"
 
 #include <gtest/gtest.h>
@@ -31,15 +33,24 @@ void expect_same(const torch::Tensor& ours, const torch::Tensor& theirs) {
   EXPECT_TRUE(ours.nan_to_num(7).equal(theirs.nan_to_num(7)));
 }
 
-void expect_as_torch(const torch::Tensor& images) {
-  const Outcome ours = outcome_of(&max_pool_2x2, images);
-  const Outcome theirs =
-      outcome_of([](const torch::Tensor& x) { return torch::max_pool2d(x, 2); }, images);
-  expect_same(ours.pooled, theirs.pooled);
-  expect_same(ours.gradient, theirs.gradient);
+torch::Tensor torch_max(const torch::Tensor& images) {
+  return torch::max_pool2d(images, 2);
+}
+torch::Tensor torch_average(const torch::Tensor& images) {
+  return torch::avg_pool2d(images, 2);
 }
 
-TEST(MaxPool, IsTorchs) {
+void expect_as_torch(const torch::Tensor& images) {
+  for (const auto& [our_pool, torch_pool] :
+       {std::pair{&max_pool_2x2, &torch_max}, {&average_pool_2x2, &torch_average}}) {
+    const Outcome ours = outcome_of(our_pool, images);
+    const Outcome theirs = outcome_of(torch_pool, images);
+    expect_same(ours.pooled, theirs.pooled);
+    expect_same(ours.gradient, theirs.gradient);
+  }
+}
+
+TEST(Pool, IsTorchs) {
   torch::manual_seed(1);
   for (auto type : {torch::kFloat32, torch::kFloat64})
     for (const std::vector<std::int64_t>& shape :
@@ -55,7 +66,7 @@ TEST(MaxPool, TakesTheFirstOfEquals) {
   expect_as_torch(zeros);
 }
 
-TEST(MaxPool, TreatsWhatIsNoNumberAsTorchDoes) {
+TEST(Pool, TreatsWhatIsNoNumberAsTorchDoes) {
   torch::manual_seed(3);
   torch::Tensor images = torch::randn({16, 4, 8, 8});
   const torch::Tensor which = torch::randint(0, 5, images.sizes());
@@ -65,7 +76,7 @@ TEST(MaxPool, TreatsWhatIsNoNumberAsTorchDoes) {
   expect_as_torch(images);
 }
 
-TEST(MaxPool, LeavesWhatIsUnusualToTorch) {
+TEST(Pool, LeavesWhatIsUnusualToTorch) {
   torch::manual_seed(4);
   expect_as_torch(torch::randn({2, 3, 5, 7}));                        // odd sizes
   expect_as_torch(torch::randn({3, 4, 4}));                           // no batch
@@ -75,28 +86,58 @@ TEST(MaxPool, LeavesWhatIsUnusualToTorch) {
             (std::vector<std::int64_t>{0, 3, 2, 2}));
 }
 
-TEST(MaxPool, WorksWithoutGradients) {
+TEST(Pool, WorksWithoutGradients) {
   torch::NoGradGuard no_grad;
   const torch::Tensor images = torch::randn({2, 3, 4, 4});
-  EXPECT_TRUE(max_pool_2x2(images).equal(torch::max_pool2d(images, 2)));
+  EXPECT_TRUE(max_pool_2x2(images).equal(torch_max(images)));
+  EXPECT_TRUE(average_pool_2x2(images).equal(torch_average(images)));
 }
 
-TEST(MaxPool, TakesAGradientThatIsNotContiguous) {
+TEST(Pool, TakesAGradientThatIsNotContiguous) {
   const torch::Tensor images = torch::randn({2, 3, 4, 4});
   auto gradient_of = [&](auto pool) {
     const torch::Tensor input = images.clone().requires_grad_();
     pool(input).backward(torch::ones({2, 3, 1, 1}).expand({2, 3, 2, 2}));
     return input.grad();
   };
-  EXPECT_TRUE(gradient_of(&max_pool_2x2).equal(gradient_of([](const torch::Tensor& x) {
-    return torch::max_pool2d(x, 2);
-  })));
+  EXPECT_TRUE(gradient_of(&max_pool_2x2).equal(gradient_of(&torch_max)));
+  EXPECT_TRUE(gradient_of(&average_pool_2x2).equal(gradient_of(&torch_average)));
 }
 
-TEST(MaxPool, IsAMaxPoolToWhoeverLooksAtTheLayers) {
+TEST(Pool, IsAPoolToWhoeverLooksAtTheLayers) {
   torch::nn::Sequential layers;
   layers->push_back(MaxPool2x2());
+  layers->push_back(AveragePool2x2());
   EXPECT_NE(std::dynamic_pointer_cast<torch::nn::MaxPool2dImpl>(layers->ptr(0)), nullptr);
+  EXPECT_NE(std::dynamic_pointer_cast<torch::nn::AvgPool2dImpl>(layers->ptr(1)), nullptr);
+}
+
+/// The layer's output and gradients as it computes them, and as a Conv2d of the same weights does.
+void expect_as_convolution(CoveringConv2dImpl& layer, const torch::Tensor& maps) {
+  auto run = [&](auto forward) {
+    layer.zero_grad();
+    const torch::Tensor input = maps.detach().clone().requires_grad_();
+    const torch::Tensor output = forward(input);
+    torch::manual_seed(2);
+    output.backward(torch::randn(output.sizes(), output.options()));
+    return std::vector{output.detach(), input.grad(), layer.weight.grad().clone(),
+                       layer.bias.grad().clone()};
+  };
+  const auto ours = run([&](const torch::Tensor& x) { return layer.forward(x); });
+  const auto theirs = run([&](const torch::Tensor& x) { return layer.Conv2dImpl::forward(x); });
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    ASSERT_EQ(ours[i].sizes(), theirs[i].sizes());
+    EXPECT_TRUE(ours[i].allclose(theirs[i], 1e-12, 1e-12)) << i;
+  }
+}
+
+TEST(CoveringConvolution, IsAConvolution) {
+  torch::manual_seed(1);
+  CoveringConv2d layer(16, 120, 5);
+  layer->to(torch::kFloat64);
+  expect_as_convolution(*layer, torch::randn({4, 16, 5, 5}, torch::kFloat64));
+  expect_as_convolution(*layer, torch::randn({1, 16, 5, 5}, torch::kFloat64));
+  expect_as_convolution(*layer, torch::randn({2, 16, 7, 6}, torch::kFloat64));  // not covered
 }
 
 }  // namespace

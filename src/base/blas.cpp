@@ -1,0 +1,56 @@
+#include "base/blas.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+
+namespace lockstep {
+
+namespace {
+
+constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+constexpr const char* kOldest = "Prescott";
+
+template <typename Function>
+Function* find(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+/// What OpenBLAS takes for processors that it knows and that can do as much; nullptr if its oldest
+/// kernels may well be right.
+const char* kernels_of_processor() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+    return "SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+  return nullptr;
+}
+
+void choose_again() {
+  auto* quit = find<void()>("gotoblas_dynamic_quit");
+  auto* choose = find<void()>("gotoblas_dynamic_init");
+  const char* kernels = kernels_of_processor();
+  if (!quit || !choose || !kernels || ::getenv(kVariable) || blas_kernels() != kOldest) return;
+  ::setenv(kVariable, kernels, 1);
+  quit();
+  choose();
+  ::unsetenv(kVariable);  // programs that we start have a BLAS of their own
+}
+
+}  // namespace
+
+std::string blas_kernels() {
+  auto* name = find<const char*()>("openblas_get_corename");
+  return name ? name() : "";
+}
+
+void use_fast_blas_kernels() {
+  static std::once_flag once;
+  std::call_once(once, choose_again);
+}
+
+void set_blas_threads(int threads) {
+  if (auto* set = find<void(int)>("openblas_set_num_threads")) set(threads);
+}
+
+}  // namespace lockstep
