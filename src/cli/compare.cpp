@@ -1,12 +1,14 @@
-// lockstep compare: the same job with every sync method.
+// lockstep compare: the same job with every sync method, or with the classic mistakes.
 #include "study/compare.h"
 
+#include <lockstep/error.h>
+
 #include "base/files.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/run_training.h"
 #include "cli/table.h"
 #include "cli/train_options.h"
+#include "study/mistakes.h"
 
 #include <fmt/format.h>
 
@@ -20,6 +22,7 @@ struct CompareCommand {
   train::TrainConfig job;
   TrainView view;
   std::vector<std::string> methods = sync::method_names();
+  bool mistakes = false;
 };
 
 /// Experiment A of the literature: LeNet-5 on 100 images of MNIST, four workers.
@@ -32,96 +35,119 @@ train::TrainConfig default_job() {
   return job;
 }
 
-std::string percent(double share) {
-  return fmt::format("{:.1f}", 100 * share);
+/// What the larger networks are usually trained with, as in experiment B: all CIFAR-10 images that
+/// there are, a batch of 256, crops and flips. Options that were given stay as they are.
+void use_defaults_of_large_models(const CLI::App& command, train::TrainConfig& job) {
+  auto unless_given = [&](const char* option, auto& value, auto usual) {
+    if (command.count(option) == 0) value = usual;
+  };
+  unless_given("--data", job.data, "cifar10");
+  unless_given("--limit", job.limit, 0);
+  unless_given("--batch", job.batch, 256);
+  unless_given("--epochs", job.epochs, 1);
+  unless_given("--lr", job.learning_rate, 0.1);
+  unless_given("--momentum", job.momentum, 0.9);
+  unless_given("--weight-decay", job.weight_decay, 1e-4);
+  if (job.data == "cifar10") unless_given("--augment", job.augment, true);
 }
 
-std::string kilobytes(double bytes) {
-  return fmt::format("{:.0f}", bytes / 1000);
-}
+/// Runs one job after another, and shows which.
+class Jobs {
+ public:
+  Jobs(const CompareCommand& command, std::size_t total) : command_(command), total_(total) {}
 
-Table table_of(const study::Comparison& comparison) {
-  Table table({"method", "workers", "ms/iteration", "total s", "compute %", "communication %",
-               "exposed %", "kB rank 0", "kB others", "train loss", "train %", "test %",
-               "weights"});
-  for (const auto& [summary, difference] : comparison.runs) {
-    const bool alone = &summary == &comparison.runs.front().summary;
-    table.add({alone ? "alone" : summary.method, fmt::format("{}", summary.workers),
-               fmt::format("{:.3f}", 1000 * summary.seconds_per_iteration.p50),
-               fmt::format("{:.2f}", summary.seconds_total), percent(summary.compute_share),
-               alone ? "–" : percent(summary.communication_share),
-               alone ? "–" : percent(summary.exposed_communication_share),
-               kilobytes(summary.ranks.front().bytes_per_iteration),
-               kilobytes(summary.ranks.back().bytes_per_iteration),
-               fmt::format("{:.4f}", summary.train_loss), percent(summary.train_accuracy),
-               percent(summary.test_accuracy),
-               difference < study::kSameWeights ? "equal" : fmt::format("{:.0e} off", difference)});
+  train::Summary run(const train::TrainConfig& config) {
+    const bool silent = command_.view.json == "-";
+    ++started_;
+    if (!silent) {
+      fmt::print("[{}/{}] {}, {} worker{}\n", started_, total_, config.run_dir.filename().string(),
+                 config.workers, config.workers == 1 ? "" : "s");
+      std::fflush(stdout);
+    }
+    return run_training(config,
+                        !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
+                        command_.view.log_every);
   }
-  return table;
+
+ private:
+  const CompareCommand& command_;
+  const std::size_t total_;
+  std::size_t started_ = 0;
+};
+
+void print_table(const study::TextTable& table, std::size_t emphasised) {
+  Table text(table.columns);
+  for (const auto& row : table.rows) text.add(row);
+  text.emphasise(emphasised);
+  fmt::print("\n{}\n", text.text(on_terminal()));
 }
 
-void print_comparison(const study::Comparison& comparison, const CompareCommand& command) {
-  fmt::print("\n{}\n", table_of(comparison).text(on_terminal()));
-  const study::ComparedRun* fastest = nullptr;
-  for (const auto& run : comparison.runs)
-    if (&run != &comparison.runs.front() &&
-        (fastest == nullptr || run.summary.seconds_total < fastest->summary.seconds_total))
-      fastest = &run;
-  if (comparison.all_agree())
-    fmt::print(
-        "All methods end with the same weights as one worker alone (relative difference below "
-        "{:.0e}): they differ in time, not in what they learn.\n",
-        study::kSameWeights);
-  else
-    fmt::print("Not all methods end with the same weights: see the last column.\n");
-  if (fastest != nullptr)
-    fmt::print("Fastest with {} workers: {}. {}\n", fastest->summary.workers,
-               fastest->summary.method, fastest->summary.verdict);
-  fmt::print("The runs are recorded in {}\n", command.job.run_dir.string());
+void finish(const CompareCommand& command, const nlohmann::json& result) {
+  write_file(command.job.run_dir / "summary.json", result.dump(2) + "\n");
+  if (command.view.json != "-")
+    fmt::print("The runs are recorded in {}\n", command.job.run_dir.string());
+  write_json(command.view.json, result);
 }
 
 void run_compare(const CompareCommand& command) {
-  const bool json_only = command.view.json == "-";
-  const std::size_t total = command.methods.size() + 1;
-  std::size_t started = 0;
+  Jobs jobs(command, command.methods.size() + 1);
   const study::Comparison comparison =
-      study::compare(command.job, command.methods, [&](const train::TrainConfig& config) {
-        ++started;
-        if (!json_only) {
-          fmt::print("[{}/{}] {} worker{}, {}\n", started, total, config.workers,
-                     config.workers == 1 ? "" : "s", started == 1 ? "alone" : config.sync);
-          std::fflush(stdout);
-        }
-        return run_training(
-            config, !json_only && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-            command.view.log_every);
-      });
-  const nlohmann::json json = study::to_json(comparison);
-  write_file(command.job.run_dir / "summary.json", json.dump(2) + "\n");
-  if (!json_only) print_comparison(comparison, command);
-  write_json(command.view.json, json);
+      study::compare(command.job, command.methods,
+                     [&](const train::TrainConfig& config) { return jobs.run(config); });
+  const study::ComparedRun* fastest = comparison.fastest();
+  if (command.view.json != "-") {
+    const auto row = static_cast<std::size_t>(fastest ? fastest - comparison.runs.data() : 0);
+    print_table(study::table_of(comparison), row);
+    for (const std::string& sentence : study::sentences_of(comparison))
+      fmt::print("{}\n", sentence);
+    if (fastest) fmt::print("{}: {}\n", fastest->name, fastest->summary.verdict);
+  }
+  finish(command, study::to_json(comparison));
+}
+
+void run_mistakes(const CompareCommand& command) {
+  Jobs jobs(command, study::ways_of(command.job).size());
+  const std::vector<study::TriedWay> ways = study::try_ways(
+      command.job, [&](const train::TrainConfig& config) { return jobs.run(config); });
+  if (command.view.json != "-") {
+    print_table(study::table_of(ways), 0);
+    for (const std::string& sentence : study::sentences_of(ways)) fmt::print("{}\n", sentence);
+  }
+  finish(command, study::to_json(ways));
+}
+
+void check(const CLI::App& command, CompareCommand& options) {
+  if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
+  if (options.job.model != default_job().model) use_defaults_of_large_models(command, options.job);
+  finish_train_options(command, options.job, options.view);
+  for (const std::string& method : options.methods)
+    sync::parse_method(method, options.job.algorithm);
+  if (options.mistakes && command.count("--methods") > 0)
+    throw UsageError("--mistakes are all made with ddp: leave out --methods");
+  if (options.mistakes && options.job.workers < 2)
+    throw UsageError("--mistakes are those of several workers: give --workers 2 or more");
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app, int& code) {
-  CLI::App* command =
-      app.add_subcommand("compare",
-                         "train the same job with every sync method; without options "
-                         "LeNet-5 on 100 images of MNIST with 4 workers");
+  CLI::App* command = app.add_subcommand(
+      "compare",
+      "train the same job with every sync method. Without options LeNet-5 on 100 images of MNIST "
+      "with 4 workers; other models by default on all CIFAR-10 images, with batch 256, lr 0.1, "
+      "momentum 0.9, weight decay 1e-4, crops and flips, for 1 epoch");
   auto options = std::make_shared<CompareCommand>();
   options->job = default_job();
   add_train_options(*command, options->job, options->view);
   command->add_option("--methods", options->methods, "the methods to compare, separated by commas")
       ->delimiter(',')
       ->capture_default_str();
+  command->add_flag("--mistakes", options->mistakes,
+                    "instead of the methods: the classic mistakes, each beside the right way");
   command->callback([command, options, &code] {
     try {
-      if (options->job.run_dir.empty()) options->job.run_dir = default_run_dir("compare");
-      finish_train_options(*command, options->job, options->view);
-      for (const std::string& method : options->methods)
-        sync::parse_method(method, options->job.algorithm);
-      run_compare(*options);
+      check(*command, *options);
+      options->mistakes ? run_mistakes(*options) : run_compare(*options);
     } catch (...) {
       code = report_exception("lockstep compare");
     }

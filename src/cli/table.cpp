@@ -1,6 +1,7 @@
 #include "cli/table.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace lockstep::cli {
 
@@ -14,21 +15,34 @@ std::size_t width_of(const std::string& cell) {
 
 }  // namespace
 
-std::string Table::text(bool bold) const {
+bool Table::is_of_words(std::size_t column) const {
+  return std::all_of(rows_.begin() + 1, rows_.end(), [column](const auto& row) {
+    return !row[column].empty() && std::isalpha(static_cast<unsigned char>(row[column][0])) != 0;
+  });
+}
+
+std::string Table::line_of(std::size_t row, const std::vector<std::size_t>& widths) const {
+  std::string line;
+  for (std::size_t column = 0; column < widths.size(); ++column) {
+    const std::string& cell = rows_[row][column];
+    const std::string padding(widths[column] - width_of(cell), ' ');
+    if (column > 0) line += "  ";
+    line += column == 0 || is_of_words(column) ? cell + padding : padding + cell;
+  }
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+std::string Table::text(bool colour) const {
   std::vector<std::size_t> widths(rows_.front().size());
   for (const auto& row : rows_)
     for (std::size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], width_of(row[column]));
 
   std::string text;
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    std::string line;
-    for (std::size_t column = 0; column < rows_[r].size(); ++column) {
-      const std::string& cell = rows_[r][column];
-      const std::string padding(widths[column] - width_of(cell), ' ');
-      line += column == 0 ? cell + padding : "  " + padding + cell;
-    }
-    text += bold && r == 0 ? "\033[1m" + line + "\033[0m\n" : line + "\n";
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const char* style = row == 0 ? "\033[1m" : row == emphasised_ ? "\033[32m" : "";
+    const std::string line = line_of(row, widths);
+    text += colour && *style != 0 ? style + line + "\033[0m\n" : line + "\n";
   }
   return text;
 }

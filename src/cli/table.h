@@ -1,4 +1,5 @@
-// A table in plain text: columns as wide as their widest cell, numbers to the right.
+// A table in plain text: columns as wide as their widest cell, words to the left, numbers to the
+// right.
 #pragma once
 
 #include <string>
@@ -13,11 +14,18 @@ class Table {
   /// REQUIRES: as many cells as the header has.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// The first column is aligned to the left, the others to the right. `bold` makes the header
-  /// bold.
-  std::string text(bool bold = false) const;
+  /// Makes a row stand out where there is colour; counted from 0, without the header.
+  void emphasise(std::size_t row) { emphasised_ = row + 1; }
+
+  /// The first column and those of words are aligned to the left, the others to the right. With
+  /// `colour` the header is bold, and the emphasised row green.
+  std::string text(bool colour = false) const;
 
  private:
+  bool is_of_words(std::size_t column) const;
+  std::string line_of(std::size_t row, const std::vector<std::size_t>& widths) const;
+
+  std::size_t emphasised_ = 0;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -94,6 +94,9 @@ void add_train_command(CLI::App& app, int& code) {
       ->capture_default_str();
   command->add_flag("--resume", options->config.resume,
                     "go on from the newest checkpoint of --run-dir");
+  command->add_option("--mistake", options->config.mistake,
+                      "make a classic mistake on purpose, to see what it does: " +
+                          fmt::format("{}", fmt::join(train::mistake_names(), ", ")));
   command->add_option("--progress", options->progress)->group("");  // not for users: hidden
   command->callback([command, options, &code] {
     options->transport_given = command->count("--transport") > 0;

@@ -83,6 +83,7 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--first-bucket-mb", config.first_bucket_mb);
   add("--bucket-mb", config.bucket_mb);
   add("--trace", config.trace);
+  if (!config.mistake.empty()) add("--mistake", config.mistake);
   if (!config.shuffle) arguments.emplace_back("--no-shuffle");
   if (config.augment) arguments.emplace_back("--augment");
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);

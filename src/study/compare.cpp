@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "models/safetensors.h"
+#include "train/metrics_file.h"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,37 @@ train::TrainConfig job_for(const train::TrainConfig& job, const std::string& met
   return config;
 }
 
+std::vector<double> losses_of(const train::TrainConfig& config) {
+  return train::losses_by_iteration(config.run_dir / "metrics.jsonl");
+}
+
+double largest_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+bool is_faster(const ComparedRun& a, const ComparedRun& b) {
+  return a.summary.seconds_per_iteration.p50 < b.summary.seconds_per_iteration.p50;
+}
+
 }  // namespace
+
+const ComparedRun* Comparison::fastest() const {
+  if (runs.size() < 2) return nullptr;
+  return &*std::min_element(runs.begin() + 1, runs.end(), is_faster);
+}
+
+const ComparedRun* Comparison::slowest() const {
+  if (runs.size() < 2) return nullptr;
+  return &*std::max_element(runs.begin() + 1, runs.end(), is_faster);
+}
+
+double Comparison::speedup(const ComparedRun& run) const {
+  const double seconds = run.summary.seconds_per_iteration.p50;
+  return seconds > 0 ? alone().summary.seconds_per_iteration.p50 / seconds : 0;
+}
 
 bool Comparison::all_agree() const {
   return std::all_of(runs.begin(), runs.end(),
@@ -51,17 +82,21 @@ bool Comparison::all_agree() const {
 
 Comparison compare(const train::TrainConfig& job, const std::vector<std::string>& methods,
                    const RunJob& run) {
+  const train::TrainConfig alone = job_for(job, "ddp", 1, "alone");
+  std::vector<train::TrainConfig> configs{alone};
+  for (const std::string& method : methods)
+    configs.push_back(job_for(job, method, job.workers, method));
+  const train::TrainConfig& first_method = configs[std::min<std::size_t>(1, configs.size() - 1)];
   Comparison comparison;
-  std::filesystem::path first;
-  auto add = [&](const train::TrainConfig& config) {
+  for (const train::TrainConfig& config : configs) {
     make_folder(config.run_dir);
-    ComparedRun compared{run(config), 0};
-    if (first.empty()) first = config.save;
-    compared.weights_difference = relative_difference(first, config.save);
+    ComparedRun compared{.name = config.run_dir.filename().string(), .summary = run(config)};
+    compared.weights_difference = relative_difference(alone.save, config.save);
+    if (&config != &configs.front())
+      compared.methods_difference = relative_difference(first_method.save, config.save);
+    compared.loss_difference = largest_distance(losses_of(alone), losses_of(config));
     comparison.runs.push_back(std::move(compared));
-  };
-  add(job_for(job, "ddp", 1, "alone"));
-  for (const std::string& method : methods) add(job_for(job, method, job.workers, method));
+  }
   return comparison;
 }
 
@@ -89,10 +124,20 @@ nlohmann::json to_json(const Comparison& comparison) {
   nlohmann::json runs = nlohmann::json::array();
   for (const ComparedRun& run : comparison.runs) {
     nlohmann::json json = train::to_json(run.summary);
+    json["name"] = json["folder"] = run.name;
     json["weights_difference"] = run.weights_difference;
+    json["methods_difference"] = run.methods_difference;
+    json["loss_difference"] = run.loss_difference;
+    json["speedup"] = comparison.speedup(run);
     runs.push_back(std::move(json));
   }
-  return {{"runs", runs}};
+  const ComparedRun* fastest = comparison.fastest();
+  return {{"format", 1},
+          {"kind", "compare"},
+          {"runs", runs},
+          {"tables", {to_json(table_of(comparison))}},
+          {"notes", sentences_of(comparison)},
+          {"verdict", fastest ? fastest->summary.verdict : comparison.alone().summary.verdict}};
 }
 
 }  // namespace lockstep::study

@@ -1,6 +1,7 @@
 // compare: the same job with every sync method, and once with one worker alone.
 #pragma once
 
+#include "study/text_table.h"
 #include "train/config.h"
 #include "train/summary.h"
 
@@ -12,9 +13,14 @@
 namespace lockstep::study {
 
 struct ComparedRun {
+  std::string name;  ///< the method, or "alone"; also the folder's
   train::Summary summary;
   /// Distance of the final weights from those of the first run, relative to their norm.
   double weights_difference = 0;
+  /// The same from the first method's: what differs there is the order of addition alone.
+  double methods_difference = 0;
+  /// The largest distance of an iteration's loss from the first run's.
+  double loss_difference = 0;
 };
 
 /// Below this two trainings count as equal: float32 sums in another order differ by less.
@@ -23,7 +29,12 @@ constexpr double kSameWeights = 1e-6;
 struct Comparison {
   std::vector<ComparedRun> runs;  ///< the first is one worker alone
 
+  const ComparedRun& alone() const { return runs.front(); }
   bool all_agree() const;
+  /// Of the methods; nullptr if there is none.
+  const ComparedRun* fastest() const;
+  const ComparedRun* slowest() const;
+  double speedup(const ComparedRun& run) const;  ///< over one worker, per iteration
 };
 
 /// Runs one job and returns its summary.
@@ -38,6 +49,14 @@ Comparison compare(const train::TrainConfig& job, const std::vector<std::string>
 /// not hold the same tensors.
 double relative_difference(const std::filesystem::path& a, const std::filesystem::path& b);
 
+/// A row a run: how fast, where the time goes, what it learnt.
+TextTable table_of(const Comparison& comparison);
+
+/// In plain words, from the measurements: what does not differ and should not, which method is
+/// fastest and why.
+std::vector<std::string> sentences_of(const Comparison& comparison);
+
+/// `{"kind": "compare", "runs": […], "tables": […], "notes": […], "verdict": …}`.
 nlohmann::json to_json(const Comparison& comparison);
 
 }  // namespace lockstep::study

@@ -40,6 +40,7 @@ void TrainConfig::validate() const {
   require_one_of(transport, transports, "--transport");
   require_one_of(dtype, {"float32", "float64"}, "--dtype");
   method();
+  parse_mistake(mistake);
   if (workers < 1 || workers > 1024)
     throw UsageError(fmt::format("--workers is {}: it must be from 1 to 1024", workers));
   if (threads < 0) throw UsageError(fmt::format("--threads is {}: it must be 0 or more", threads));
@@ -54,6 +55,10 @@ void TrainConfig::validate() const {
   require_amount(weight_decay, "--weight-decay");
   if ((resume || checkpoint_every > 0) && run_dir.empty())
     throw UsageError("checkpoints are kept in the run folder: name it with --run-dir");
+  if ((resume || checkpoint_every > 0) && parts_workers(parse_mistake(mistake)))
+    throw UsageError(fmt::format(
+        "--mistake {} gives every worker weights of its own, and a checkpoint has those of one",
+        mistake));
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }
@@ -94,6 +99,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"first_bucket_mb", config.first_bucket_mb},
           {"bucket_mb", config.bucket_mb},
           {"init", config.init.string()},
+          {"mistake", config.mistake},
           {"trace", config.trace},
           {"checkpoint_every", config.checkpoint_every}};
 }

@@ -5,6 +5,7 @@
 #include <lockstep/types.h>
 
 #include "sync/sync_method.h"
+#include "train/mistake.h"
 
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,8 @@ struct TrainConfig {
   std::filesystem::path init;     ///< start from these weights (safetensors)
   std::filesystem::path save;     ///< write the final weights here (safetensors)
   std::filesystem::path run_dir;  ///< write the run folder here; empty for none
+
+  std::string mistake;  ///< one of mistake_names(), made on purpose; empty for none
 
   std::size_t trace = 10;  ///< iterations that the run folder's trace has; 0 for no trace
 

@@ -14,10 +14,12 @@ int threads_for(const data::Loader& loader, std::size_t batch, int ranks) {
 
 }  // namespace
 
-Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size)
+Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size,
+           Mistake mistake)
     : sampler_(options),
       rank_(rank),
       size_(size),
+      mistake_(mistake),
       ahead_(threads_for(loader, options.batch, size) > 0 ? 2 : 1),
       prefetcher_(loader, threads_for(loader, options.batch, size)) {}
 
@@ -35,8 +37,10 @@ void Feed::look_ahead() {
   while (prefetcher_.ahead() < ahead_) {
     const std::size_t step = next_ + prefetcher_.ahead();
     const std::size_t epoch = epoch_of(step);
-    const auto global = sampler_.batch(epoch, step % batches_per_epoch());
-    const data::Range mine = data::share(global.size(), rank_, size_);
+    const std::size_t order = mistake_ == Mistake::same_order ? 1 : epoch;
+    const int whose = mistake_ == Mistake::same_shard ? 0 : rank_;
+    const auto global = sampler_.batch(order, step % batches_per_epoch());
+    const data::Range mine = data::share(global.size(), whose, size_);
     prefetcher_.ask(global.subspan(mine.begin, mine.size()), epoch);
   }
 }

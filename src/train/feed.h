@@ -4,6 +4,7 @@
 
 #include "data/prefetcher.h"
 #include "data/sampler.h"
+#include "train/mistake.h"
 
 #include <cstddef>
 
@@ -19,7 +20,8 @@ class Feed {
   };
 
   /// The loader must outlive it.
-  Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size);
+  Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size,
+       Mistake mistake = Mistake::none);
 
   std::size_t batches_per_epoch() const { return sampler_.batches_per_epoch(); }
 
@@ -39,6 +41,7 @@ class Feed {
   data::Sampler sampler_;
   const int rank_;
   const int size_;
+  const Mistake mistake_;
   const std::size_t ahead_;  ///< batches to load before they are needed
   std::size_t next_ = 0;     ///< step, counted over the whole run
   data::Prefetcher prefetcher_;

@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <optional>
 #include <sstream>
 
 namespace lockstep::train {
 
 namespace {
+
+/// More than this are not asked for: a file that says otherwise is wrong.
+constexpr std::size_t kMostIterations = 10'000'000;
 
 /// A line of an iteration.
 struct Iteration {
@@ -97,6 +102,24 @@ std::vector<std::vector<Record>> read_iterations(const std::filesystem::path& fi
     return images == static_cast<double>(batch);
   });
   return whole ? records : std::vector<std::vector<Record>>{};
+}
+
+std::vector<double> losses_by_iteration(const std::filesystem::path& file) {
+  std::map<std::size_t, std::pair<double, double>> sums;  // loss and samples
+  std::istringstream lines(read_file(file));
+  for (std::string line; std::getline(lines, line);) {
+    const auto found = parse_iteration(line);
+    if (!found || found->record.iteration < 1) continue;
+    auto& [loss, samples] = sums[static_cast<std::size_t>(found->record.iteration)];
+    loss += found->record.loss_sum;
+    samples += found->record.samples;
+  }
+  std::vector<double> losses(sums.empty() ? 0 : std::min(sums.rbegin()->first, kMostIterations),
+                             std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [iteration, sum] : sums)
+    if (iteration <= losses.size() && sum.second > 0)
+      losses[iteration - 1] = sum.first / sum.second;
+  return losses;
 }
 
 }  // namespace lockstep::train

@@ -27,4 +27,8 @@ std::vector<std::vector<Record>> read_iterations(const std::filesystem::path& fi
                                                  std::size_t first, std::size_t last,
                                                  std::size_t batch);
 
+/// The mean loss of every iteration over its images, those of all ranks; NaN where a line is
+/// missing.
+std::vector<double> losses_by_iteration(const std::filesystem::path& file);
+
 }  // namespace lockstep::train

@@ -19,9 +19,9 @@ namespace lockstep::train {
 namespace {
 
 std::unique_ptr<engine::Engine> make_engine(const TrainConfig& config,
-                                            const data::ImageShape& images) {
+                                            const data::ImageShape& images, std::uint64_t seed) {
   auto engine = engine::make_torch_engine(
-      {.model = config.model, .type = config.type(), .images = images, .seed = config.seed});
+      {.model = config.model, .type = config.type(), .images = images, .seed = seed});
   if (!config.init.empty())
     engine->load(models::read_safetensors(config.init), config.init.string());
   return engine;
@@ -55,13 +55,16 @@ std::unique_ptr<optim::Optimizer> make_optimizer(ArrayView weights, ArrayView gr
 
 Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape& images)
     : group_(std::move(group)),
-      engine_(make_engine(config, images)),
+      mistake_(parse_mistake(config.mistake)),
+      engine_(
+          make_engine(config, images,
+                      config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0))),
       gradients_(group_, engine_->parameters(), make_layout(*engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
       method_(sync::make_sync_method(config.method(), group_, gradients_)) {
   const ArrayView weights(weights_.data(), gradients_.layout().size(), engine_->type());
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
-  group_.broadcast(weights);
+  if (mistake_ != Mistake::different_weights) group_.broadcast(weights);
   optimizer_ = engine_->type() == DataType::float32
                    ? make_optimizer<float>(weights, gradients_.all(), config)
                    : make_optimizer<double>(weights, gradients_.all(), config);
@@ -92,18 +95,14 @@ Record Replica::step(Feed& feed) {
       observe::Span span(times.backward, trace_, "backward");
       // The average of the ranks' gradients must be the mean over the global batch, even where the
       // ranks' shares of it differ in size.
-      engine_->backward(static_cast<double>(share.images->size()) * group_.size() /
+      const double all = mistake_ == Mistake::sum ? group_.size() : 1;
+      engine_->backward(all * static_cast<double>(share.images->size()) * group_.size() /
                         static_cast<double>(share.global_batch));
     }
-    {
-      times.hidden = group_.counters().seconds - before.seconds;
-      observe::Span span(times.exposed, trace_, "synchronise");
-      method_->finish();
-    }
-    {
-      observe::Span span(times.optimizer, trace_, "optimizer");
-      method_->step(*optimizer_);
-    }
+    times.hidden = group_.counters().seconds - before.seconds;
+    if (mistake_ == Mistake::sync_after_update) update(times);
+    synchronise(times);
+    if (mistake_ != Mistake::sync_after_update) update(times);
     record.epoch = static_cast<double>(share.epoch);
     record.loss_sum = score.loss_sum;
     record.correct = static_cast<double>(score.correct);
@@ -114,6 +113,19 @@ Record Replica::step(Feed& feed) {
   times.wait = after.wait_seconds - before.wait_seconds;
   record.bytes = static_cast<double>(after.bytes - before.bytes);
   return record;
+}
+
+void Replica::synchronise(observe::Times& times) {
+  observe::Span span(times.exposed, trace_, "synchronise");
+  if (mistake_ == Mistake::sync_after_update)  // it was not to touch the gradients before
+    for (std::size_t left = gradients_.parameters().size(); left > 0; --left)
+      method_->ready(left - 1);
+  method_->finish();
+}
+
+void Replica::update(observe::Times& times) {
+  observe::Span span(times.optimizer, trace_, "optimizer");
+  method_->step(*optimizer_);
 }
 
 void Replica::ready(std::size_t parameter) {
@@ -127,7 +139,7 @@ void Replica::ready(std::size_t parameter) {
                  .bytes = its.count * size_of(engine_->type()),
                  .number = static_cast<std::int64_t>(parameter)});
   }
-  method_->ready(parameter);
+  if (mistake_ != Mistake::sync_after_update) method_->ready(parameter);
 }
 
 void Replica::record_in(observe::Trace* trace) {

@@ -19,7 +19,7 @@ namespace lockstep::train {
 class Replica {
  public:
   /// A collective. Afterwards all ranks have rank 0's weights: those of config.init, or drawn from
-  /// the seed.
+  /// the seed. Makes config.mistake, if there is one.
   Replica(Group group, const TrainConfig& config, const data::ImageShape& images);
   ~Replica();
   Replica(const Replica&) = delete;
@@ -57,8 +57,11 @@ class Replica {
  private:
   /// Called by backward as soon as a parameter's gradient is final.
   void ready(std::size_t parameter);
+  void synchronise(observe::Times& times);
+  void update(observe::Times& times);
 
   Group group_;
+  const Mistake mistake_;
   std::unique_ptr<engine::Engine> engine_;
   sync::Gradients gradients_;
   Memory weights_;

@@ -26,6 +26,27 @@ class Compare(ProgramTest):
         for name in rows:
             self.assertTrue((self.folder / "run" / name / "summary.json").is_file(), name)
 
+    def test_the_larger_models_train_as_in_the_literature_unless_told_otherwise(self):
+        self.run_program("compare", "--model", "resnet18", "--workers", 2, "--methods", "ddp", "--iterations", 1, "--limit",
+                         8, "--batch", 4, "--momentum", 0, "--run-dir", "run")
+        config = json.loads((self.folder / "run" / "ddp" / "config.json").read_text())
+        self.assertEqual((config["data"], config["lr"], config["weight_decay"], config["augment"]),
+                         ("cifar10", 0.1, 1e-4, True))
+        self.assertEqual((config["limit"], config["batch"], config["momentum"]), (8, 4, 0))
+
+    def test_shows_what_mistakes_do(self):
+        output, errors = self.run_program("compare", "--mistakes", "--epochs", 2, "--workers", 2, "--run-dir", "run")
+        self.assertEqual(errors, "")
+        runs = {run["name"]: run for run in json.loads((self.folder / "run" / "summary.json").read_text())["runs"]}
+        self.assertEqual(runs["right"]["different_weights"], 1)
+        self.assertEqual(runs["sync-after-update"]["different_weights"], 2)
+        for name, run in runs.items():
+            self.assertRegex(output, rf"(?m)^{name} +{run['train_loss']:.4f} ")
+            if run["right"]:
+                self.assertRegex(output, rf"(?m)^{name}: train accuracy .* instead of ")
+        _, errors = self.run_program("compare", "--mistakes", "--methods", "ddp", code=2)
+        self.assertIn("leave out --methods", errors)
+
     def test_writes_nothing_but_json_when_asked_to(self):
         output, errors = self.run_program("compare", "--epochs", 1, "--workers", 2, "--methods", "p2p,ddp", "--run-dir",
                                           "run", "--transport", "thread", "--json", "-")

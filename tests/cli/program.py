@@ -63,9 +63,10 @@ class ProgramTest(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-cli-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def start(self, *arguments, **options):
+    def start(self, *arguments, variables=None, **options):
         """Starts the program in a session of its own, which ends with the test."""
-        program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=clean_environment(), text=True,
+        environment = {**clean_environment(), **(variables or {})}
+        program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=environment, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
         self.addCleanup(self.end, program)
         return program

@@ -62,20 +62,21 @@ TEST_F(FinishedRun, HasItsFilesAndNoOthers) {
 }
 
 TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
-  const nlohmann::json expected = {{"format", 1},        {"model", "lenet5"},
-                                   {"data", "mnist"},    {"data_dir", LOCKSTEP_TEST_DATA},
-                                   {"limit", 100},       {"workers", 2},
-                                   {"threads", 1},       {"transport", "thread"},
-                                   {"engine", "torch"},  {"method", "ddp"},
-                                   {"sync", "ddp"},      {"algorithm", "auto"},
-                                   {"dtype", "float32"}, {"batch", 16},
-                                   {"epochs", 2},        {"iterations", 0},
-                                   {"optimizer", "sgd"}, {"lr", 0.01},
-                                   {"momentum", 0.9},    {"weight_decay", 5e-4},
-                                   {"seed", 5000},       {"shuffle", true},
-                                   {"augment", false},   {"first_bucket_mb", 1.0},
-                                   {"bucket_mb", 25.0},  {"init", ""},
-                                   {"trace", 50},        {"checkpoint_every", 0}};
+  const nlohmann::json expected = {{"format", 1},          {"model", "lenet5"},
+                                   {"data", "mnist"},      {"data_dir", LOCKSTEP_TEST_DATA},
+                                   {"limit", 100},         {"workers", 2},
+                                   {"threads", 1},         {"transport", "thread"},
+                                   {"engine", "torch"},    {"method", "ddp"},
+                                   {"sync", "ddp"},        {"algorithm", "auto"},
+                                   {"dtype", "float32"},   {"batch", 16},
+                                   {"epochs", 2},          {"iterations", 0},
+                                   {"optimizer", "sgd"},   {"lr", 0.01},
+                                   {"momentum", 0.9},      {"weight_decay", 5e-4},
+                                   {"seed", 5000},         {"shuffle", true},
+                                   {"augment", false},     {"first_bucket_mb", 1.0},
+                                   {"bucket_mb", 25.0},    {"init", ""},
+                                   {"mistake", ""},        {"trace", 10},
+                                   {"checkpoint_every", 0}};
   EXPECT_EQ(read("config.json"), expected);
 }
 

@@ -1,0 +1,169 @@
+// What a comparison shows: its table, and in words.
+#include "base/text.h"
+#include "models/safetensors.h"
+#include "study/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace lockstep::study {
+
+namespace {
+
+constexpr double kMegabyte = 1e6;
+/// Times that differ by less are called the same: medians of two equal runs do.
+constexpr double kSameTime = 1.05;
+
+std::string digits(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f}", 100 * share);
+}
+
+double megabytes(const train::RankSummary& rank) {
+  return rank.bytes_per_iteration / kMegabyte;
+}
+
+/// Seconds of an iteration in which nothing but communication goes on.
+double exposed(const ComparedRun& run) {
+  return run.summary.exposed_communication_share * run.summary.seconds_per_iteration.mean;
+}
+
+bool has_batch_norm(const Comparison& comparison) {
+  return comparison.alone().summary.buffers_sha256 != models::weights_sha256({});
+}
+
+std::string weights_column(const ComparedRun& run) {
+  if (run.weights_difference < kSameWeights) return "equal";
+  return fmt::format("{:.0e} off", run.weights_difference);
+}
+
+double largest(const Comparison& comparison, double ComparedRun::*difference) {
+  double largest = 0;
+  for (const ComparedRun& run : comparison.runs) largest = std::max(largest, run.*difference);
+  return largest;
+}
+
+std::string on_equality(const Comparison& comparison) {
+  if (comparison.all_agree())
+    return fmt::format(
+        "All methods end with the same weights as one worker alone (relative difference at most "
+        "{:.0e}), and their loss curves lie on each other (never more than {:.0e} apart): they "
+        "differ in time, not in what they learn.",
+        largest(comparison, &ComparedRun::weights_difference),
+        largest(comparison, &ComparedRun::loss_difference));
+  if (has_batch_norm(comparison))
+    return fmt::format(
+        "This network has batch norm, so the curves part although the gradients of every step "
+        "agree: each worker normalises by the statistics of its own images, which one worker alone "
+        "does not (its weights end {:.0e} away), and sums in another order round differently, "
+        "which "
+        "training amplifies (the methods end up to {:.0e} apart). Neither is a fault of a method.",
+        largest(comparison, &ComparedRun::weights_difference),
+        largest(comparison, &ComparedRun::methods_difference));
+  std::vector<std::string> off;
+  for (const ComparedRun& run : comparison.runs)
+    if (run.weights_difference >= kSameWeights) off.push_back(run.name);
+  return fmt::format(
+      "{} ended with other weights than one worker alone. Without batch norm only rounding may "
+      "differ; a training that diverges amplifies it: try a smaller --lr, or --dtype float64.",
+      enumerate(off));
+}
+
+/// Methods whose weights are the same bits; empty if there are none.
+std::string on_equal_bits(const Comparison& comparison) {
+  std::map<std::string, std::vector<std::string>> by_hash;
+  for (const ComparedRun& run : comparison.runs)
+    by_hash[run.summary.weights_sha256].push_back(run.name);
+  std::vector<std::string> groups;
+  for (const auto& [hash, names] : by_hash)
+    if (names.size() > 1) groups.push_back(enumerate(names));
+  if (groups.empty()) return "";
+  return fmt::format("Equal to the last bit, because they add in the same order: {}.",
+                     fmt::join(groups, "; "));
+}
+
+/// Why one method is faster than another, as far as the measurements say; empty if they do not.
+std::string on_cause(const ComparedRun& fast, const ComparedRun& slow) {
+  std::vector<std::string> reasons;
+  const double through_slow = megabytes(slow.summary.ranks.front());
+  const double through_fast = megabytes(fast.summary.ranks.front());
+  if (through_slow > 1.3 * through_fast)
+    reasons.push_back(fmt::format("{} moves {} MB through rank 0 in every iteration, {} only {} MB",
+                                  slow.name, digits(through_slow), fast.name,
+                                  digits(through_fast)));
+  if (fast.summary.hidden_communication_share > 0.1 * fast.summary.communication_share)
+    reasons.push_back(fmt::format(
+        "{} hides {:.0f} % of its communication behind backward", fast.name,
+        100 * fast.summary.hidden_communication_share / fast.summary.communication_share));
+  const double gap =
+      slow.summary.seconds_per_iteration.mean - fast.summary.seconds_per_iteration.mean;
+  const double communication = exposed(slow) - exposed(fast);
+  if (gap > 0 && communication > gap / 2)
+    reasons.push_back(fmt::format(
+        "communication that nothing hides takes {} ms of an iteration with {}, {} ms "
+        "with {}",
+        digits(1e3 * exposed(slow)), slow.name, digits(1e3 * exposed(fast)), fast.name));
+  if (reasons.empty()) return "";
+  return fmt::format("Why: {}.", fmt::join(reasons, "; "));
+}
+
+}  // namespace
+
+TextTable table_of(const Comparison& comparison) {
+  TextTable table;
+  table.title = "Sync methods";
+  table.columns = {"method",    "workers",  "s/iteration", "total s",   "speed-up",
+                   "compute %", "hidden %", "exposed %",   "MB rank 0", "MB others",
+                   "loss",      "train %",  "test %",      "weights"};
+  table.explain = {{"s/iteration", "median, without the first"},
+                   {"speed-up", "over one worker alone, which computes the whole batch"},
+                   {"hidden %", "communication while backward goes on"},
+                   {"exposed %", "communication that nothing hides, waiting for others included"},
+                   {"MB rank 0", "that rank 0 moves in an iteration"},
+                   {"MB others", "that each other rank moves in an iteration"},
+                   {"loss", "on the training images, in the last epoch"},
+                   {"weights", "compared with those of one worker alone, at the end"}};
+  for (const ComparedRun& run : comparison.runs) {
+    const train::Summary& summary = run.summary;
+    const bool alone = summary.workers == 1;
+    table.rows.push_back(
+        {run.name, fmt::format("{}", summary.workers), digits(summary.seconds_per_iteration.p50),
+         fmt::format("{:.2f}", summary.seconds_total),
+         fmt::format("{:.2f}", comparison.speedup(run)), percent(summary.compute_share),
+         alone ? "–" : percent(summary.hidden_communication_share),
+         alone ? "–" : percent(summary.exposed_communication_share),
+         alone ? "–" : digits(megabytes(summary.ranks.front())),
+         alone ? "–" : digits(megabytes(summary.ranks.back())),
+         fmt::format("{:.4f}", summary.train_loss), percent(summary.train_accuracy),
+         percent(summary.test_accuracy), weights_column(run)});
+  }
+  return table;
+}
+
+std::vector<std::string> sentences_of(const Comparison& comparison) {
+  std::vector<std::string> sentences{on_equality(comparison)};
+  auto add = [&](std::string sentence) {
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  };
+  add(on_equal_bits(comparison));
+  const ComparedRun* fast = comparison.fastest();
+  const ComparedRun* slow = comparison.slowest();
+  if (!fast || fast == slow) return sentences;
+  const double seconds = fast->summary.seconds_per_iteration.p50;
+  const double ratio = seconds > 0 ? slow->summary.seconds_per_iteration.p50 / seconds : 1;
+  if (ratio < kSameTime) {
+    add("All methods take the same time within 5 %.");
+    return sentences;
+  }
+  add(fmt::format("{} is fastest with {} ms an iteration, {:.2f} times as fast as {}, the slowest.",
+                  fast->name, digits(1e3 * seconds), ratio, slow->name));
+  add(on_cause(*fast, *slow));
+  return sentences;
+}
+
+}  // namespace lockstep::study
