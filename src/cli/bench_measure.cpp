@@ -12,7 +12,6 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr int kWarmUps = 3;
 constexpr std::size_t kMostAlgorithms = 8;
 
 comm::Offers offers_of(Group& group) {
@@ -53,11 +52,11 @@ std::uint64_t check(Group& group, const BenchOp& op, const BenchArrays& arrays,
 }
 
 double measure_seconds(Group& group, const BenchOp& op, const BenchArrays& arrays,
-                       Algorithm algorithm, int repeat) {
+                       Algorithm algorithm, const BenchPlan& plan) {
   // Zeros stay zeros however often they are added.
   fill(arrays.values, [](std::size_t) { return 0; });
-  std::vector<double> seconds(static_cast<std::size_t>(repeat));
-  for (int warm_up = 0; warm_up < kWarmUps; ++warm_up) op.run(group, arrays, algorithm);
+  std::vector<double> seconds(static_cast<std::size_t>(plan.repeat));
+  for (int warm_up = 0; warm_up < plan.warm_ups; ++warm_up) op.run(group, arrays, algorithm);
   for (double& one : seconds) {
     group.barrier();
     const double start = now_seconds();
@@ -94,7 +93,7 @@ std::vector<BenchResult> measure(Group group, const BenchPlan& plan) {
     for (Algorithm algorithm : algorithms) {
       BenchResult result{algorithm, bytes, 0, 0};
       result.wrong = check(group, op, arrays, algorithm);
-      result.seconds = measure_seconds(group, op, arrays, algorithm, plan.repeat);
+      result.seconds = measure_seconds(group, op, arrays, algorithm, plan);
       results.push_back(result);
     }
   }

@@ -16,6 +16,7 @@ struct BenchPlan {
   /// Bytes of the array: the whole one where ranks have parts of it.
   std::vector<std::size_t> sizes;
   int repeat = 20;
+  int warm_ups = 3;  ///< before them, not timed
 
   /// More results than this do not come of it.
   std::size_t most_results() const;

@@ -16,6 +16,7 @@ constexpr int kBadUsage = 2;
 /// Each adds its subcommand. `code` is set to the exit code when the subcommand has run.
 void add_train_command(CLI::App& app, int& code);
 void add_compare_command(CLI::App& app, int& code);
+void add_scale_command(CLI::App& app, int& code);
 void add_bench_command(CLI::App& app, int& code);
 void add_launch_command(CLI::App& app, int& code);
 void add_data_command(CLI::App& app, int& code);

@@ -6,6 +6,7 @@ namespace lockstep::cli {
 void add_commands(CLI::App& app, int& code) {
   add_train_command(app, code);
   add_compare_command(app, code);
+  add_scale_command(app, code);
   add_bench_command(app, code);
   add_launch_command(app, code);
   add_data_command(app, code);

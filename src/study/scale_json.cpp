@@ -1,0 +1,112 @@
+#include "study/scale_report.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::study {
+
+namespace {
+
+/// Threads: fewer are the usual life of a machine.
+constexpr double kBusy = 0.5;
+
+/// null where there is nothing to say.
+nlohmann::json json_of(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+nlohmann::json run_json(const ScaledRun& run) {
+  nlohmann::json json = train::to_json(run.summary);
+  json["name"] = run.plan.name;
+  json["folder"] = run.plan.name;
+  json["batch"] = run.plan.batch;
+  json["images"] = run.plan.images;
+  json["seconds_per_epoch"] = run.seconds_per_epoch;
+  json["speedup"] = run.speedup;
+  json["efficiency"] = run.efficiency;
+  json["bandwidth_share"] = json_of(run.bandwidth_share());
+  json["bench_bandwidth_mbs"] = json_of(run.bench_mbs());
+  json["oversubscribed"] = run.oversubscribed;
+  return json;
+}
+
+nlohmann::json point_json(const ScaledRun& run, const std::string& method) {
+  return {{"workers", run.summary.workers},
+          {"batch", run.plan.batch},
+          {"method", method},
+          {"seconds_per_epoch", run.seconds_per_epoch},
+          {"seconds_per_iteration", run.summary.seconds_per_iteration.p50},
+          {"speedup", run.speedup},
+          {"efficiency", run.efficiency},
+          {"compute_seconds", run.compute_seconds()},
+          {"communication_seconds", run.communication_seconds()},
+          {"exposed_seconds", run.exposed_seconds()},
+          {"hidden_seconds", run.hidden_seconds()},
+          {"bandwidth_mbs", run.summary.bandwidth_mbs},
+          {"bandwidth_share", json_of(run.bandwidth_share())},
+          {"oversubscribed", run.oversubscribed}};
+}
+
+/// One worker alone begins every method's curve.
+nlohmann::json points_of(const Scaling& scaling) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const ScaledRun& run : scaling.runs) {
+    if (!run.alone()) {
+      points.push_back(point_json(run, run.summary.method));
+      continue;
+    }
+    for (const std::string& method : scaling.job.methods)
+      points.push_back(
+          point_json(run, sync::parse_method(method, scaling.job.job.algorithm).method));
+  }
+  return points;
+}
+
+}  // namespace
+
+std::vector<std::string> scale_notes(const Scaling& scaling) {
+  const train::TrainConfig& job = scaling.job.job;
+  std::vector<std::string> notes{
+      scaling.job.weak
+          ? fmt::format("Weak scaling: an epoch has {} images for each worker.",
+                        scaling.runs.front().plan.images /
+                            static_cast<std::size_t>(scaling.runs.front().summary.workers))
+          : fmt::format("Strong scaling: an epoch has {} images in every world.",
+                        scaling.job.images),
+      fmt::format("Every worker has {} thread{}, in all worlds.",
+                  scaling.runs.front().summary.threads,
+                  scaling.runs.front().summary.threads == 1 ? "" : "s")};
+  notes.push_back(
+      job.iterations > 0
+          ? fmt::format("{} iterations of each were timed; an epoch's time follows from them. The "
+                        "first, which pays for what is set up once, counts like a usual one.",
+                        job.iterations)
+          : "The first iteration, which pays for what is set up once, counts like a usual one.");
+  if (scaling.job.load > kBusy)
+    notes.push_back(
+        fmt::format("Other programs kept {:.1f} threads busy in the minute before, on {} core{}: "
+                    "repeat it on an idle machine before you believe it.",
+                    scaling.job.load, scaling.job.cores, scaling.job.cores == 1 ? "" : "s"));
+  if (scaling.baseline_workers > 1)
+    notes.push_back(
+        fmt::format("Speed-up and efficiency are relative to {} workers: 1 was not "
+                    "among --workers.",
+                    scaling.baseline_workers));
+  return notes;
+}
+
+nlohmann::json to_json(const Scaling& scaling) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const ScaledRun& run : scaling.runs) runs.push_back(run_json(run));
+  nlohmann::json tables{to_json(run_table(scaling))};
+  for (const std::string& method : scaling.job.methods)
+    tables.push_back(to_json(batch_table(scaling, method)));
+  return {{"format", 1},
+          {"kind", "scale"},
+          {"verdict", scale_verdict(scaling)},
+          {"notes", scale_notes(scaling)},
+          {"tables", tables},
+          {"runs", runs},
+          {"scaling", {{"weak", scaling.job.weak}, {"points", points_of(scaling)}}}};
+}
+
+}  // namespace lockstep::study

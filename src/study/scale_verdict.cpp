@@ -1,0 +1,169 @@
+// The sentences below scale's table, made from its measurements.
+#include "base/text.h"
+#include "study/scale_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lockstep::study {
+
+namespace {
+
+using Runs = std::vector<const ScaledRun*>;
+
+/// Differences in efficiency below this are not worth a word: repeated runs differ by as much.
+constexpr double kNoise = 0.05;
+
+std::string workers_text(int workers) {
+  return fmt::format("{} worker{}", workers, workers == 1 ? "" : "s");
+}
+
+/// "512 images each", with the method where there are several.
+std::string setting(const Scaling& scaling, const ScaledRun& run) {
+  const std::string images = fmt::format("{} images each", run.plan.batch);
+  if (scaling.job.methods.size() == 1) return images;
+  return fmt::format("{}, {}", run.summary.method, images);
+}
+
+/// The runs of larger worlds than the baseline's that have a core for each thread.
+Runs fair_runs(const Scaling& scaling) {
+  Runs runs;
+  for (const ScaledRun& run : scaling.runs)
+    if (!run.oversubscribed && run.summary.workers > scaling.baseline_workers) runs.push_back(&run);
+  return runs;
+}
+
+/// Of these, the runs of the largest world.
+Runs largest_world(const Runs& runs) {
+  int workers = 0;
+  for (const ScaledRun* run : runs) workers = std::max(workers, run->summary.workers);
+  Runs largest;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(largest),
+               [&](const ScaledRun* run) { return run->summary.workers == workers; });
+  return largest;
+}
+
+bool less_efficient(const ScaledRun* a, const ScaledRun* b) {
+  return a->efficiency < b->efficiency;
+}
+
+std::string how_it_scales(const Scaling& scaling, const Runs& largest) {
+  const auto [worst, best] = std::minmax_element(largest.begin(), largest.end(), less_efficient);
+  const std::string text =
+      fmt::format("{} {} {:.2f} times {} {} ({:.0f} % of the ideal)",
+                  workers_text((*best)->summary.workers), scaling.job.weak ? "get through" : "are",
+                  (*best)->speedup, scaling.job.weak ? "the images of" : "as fast as",
+                  scaling.baseline_workers, 100 * (*best)->efficiency);
+  if (largest.size() == 1) return text + ".";
+  return fmt::format("{} with {}, and {:.2f} times ({:.0f} %) with {}.", text,
+                     setting(scaling, **best), (*worst)->speedup, 100 * (*worst)->efficiency,
+                     setting(scaling, **worst));
+}
+
+/// Seconds of an epoch that a run lost to something, and what to call it.
+struct Loss {
+  double seconds;
+  std::string what;
+};
+
+/// Where the time went that an ideal world would not have needed.
+Loss largest_loss(const Scaling& scaling, const ScaledRun& run) {
+  double ideal_compute = run.compute_seconds();
+  for (const ScaledRun& base : scaling.runs)
+    if (base.plan.batch == run.plan.batch && base.summary.workers == scaling.baseline_workers)
+      ideal_compute =
+          base.compute_seconds() * run.seconds_per_epoch * run.efficiency / base.seconds_per_epoch;
+  const double waiting = std::min(run.wait_seconds(), run.exposed_seconds());
+  const double moving = run.exposed_seconds() - waiting;
+  const Loss losses[] = {
+      {moving, "moving gradients that backward does not hide"},
+      {waiting, "waiting for the slowest worker"},
+      {run.compute_seconds() - ideal_compute,
+       "computing, which is slower beside others: they share memory, caches and clock"},
+      {run.seconds_per_epoch * run.summary.data_share, "loading data"}};
+  return *std::max_element(std::begin(losses), std::end(losses),
+                           [](const Loss& a, const Loss& b) { return a.seconds < b.seconds; });
+}
+
+std::string what_limits(const Scaling& scaling, const Runs& largest) {
+  const ScaledRun& worst = **std::min_element(largest.begin(), largest.end(), less_efficient);
+  if (worst.efficiency > 1 - kNoise) return "";
+  const Loss loss = largest_loss(scaling, worst);
+  return fmt::format(" What is missing {}goes mostly into {} ({:.0f} % of the time).",
+                     largest.size() > 1 ? "there " : "", loss.what,
+                     100 * loss.seconds / worst.seconds_per_epoch);
+}
+
+/// The first world of each batch and method below 50 %; batches of the same world together.
+std::string where_it_stops_to_pay(const Scaling& scaling, const Runs& fair) {
+  std::map<std::pair<std::string, int>, std::vector<std::string>> batches;  // by method and workers
+  std::set<std::pair<std::string, std::size_t>> seen;
+  for (const ScaledRun* run : fair)
+    if (run->efficiency < 0.5 && seen.emplace(run->summary.method, run->plan.batch).second)
+      batches[{run->summary.method, run->summary.workers}].push_back(
+          std::to_string(run->plan.batch));
+  std::vector<std::string> texts;
+  for (const auto& [place, list] : batches)
+    texts.push_back(fmt::format("from {} workers on with {}{} images each", place.second,
+                                scaling.job.methods.size() > 1 ? place.first + " and " : "",
+                                enumerate(list)));
+  if (texts.empty()) return "";
+  return fmt::format(" Efficiency falls below 50 % {}.", fmt::join(texts, ", and "));
+}
+
+/// Compares the smallest with the most efficient batch, both by the first method.
+std::string which_batch_helps(const Scaling& scaling, const Runs& largest) {
+  Runs runs;
+  for (const ScaledRun* run : largest)
+    if (run->plan.config.sync == scaling.job.methods.front()) runs.push_back(run);
+  if (runs.size() < 2) return "";
+  const auto by_batch = [](const ScaledRun* a, const ScaledRun* b) {
+    return a->plan.batch < b->plan.batch;
+  };
+  const ScaledRun& smallest = **std::min_element(runs.begin(), runs.end(), by_batch);
+  const ScaledRun& best = **std::max_element(runs.begin(), runs.end(), less_efficient);
+  if (best.efficiency < smallest.efficiency + kNoise) return "";
+  return fmt::format(
+      " Larger batches help: gradients travel less often, for {:.3f} s an epoch with {} images "
+      "each and {:.3f} s with {}.",
+      smallest.communication_seconds(), smallest.plan.batch, best.communication_seconds(),
+      best.plan.batch);
+}
+
+std::string overhead_only(const Scaling& scaling) {
+  std::set<int> worlds;
+  int threads = 1;
+  for (const ScaledRun& run : scaling.runs)
+    if (run.oversubscribed) {
+      worlds.insert(run.summary.workers);
+      threads = run.summary.threads;
+    }
+  if (worlds.empty()) return "";
+  std::vector<std::string> texts;
+  for (int workers : worlds) texts.push_back(std::to_string(workers));
+  return fmt::format(
+      "Worlds of {} (marked *) have more threads than the {} core{} here, at {} a worker: they "
+      "measure overhead, not speed-up.",
+      enumerate(texts), scaling.job.cores, scaling.job.cores == 1 ? "" : "s", threads);
+}
+
+}  // namespace
+
+std::string scale_verdict(const Scaling& scaling) {
+  const Runs fair = fair_runs(scaling);
+  std::string text;
+  if (fair.empty()) {
+    text = "There is no larger world with a core for each thread to tell how this job scales.";
+  } else {
+    const Runs largest = largest_world(fair);
+    text = how_it_scales(scaling, largest) + what_limits(scaling, largest) +
+           where_it_stops_to_pay(scaling, fair) + which_batch_helps(scaling, largest);
+  }
+  const std::string overhead = overhead_only(scaling);
+  return overhead.empty() ? text : text + " " + overhead;
+}
+
+}  // namespace lockstep::study

@@ -1,0 +1,125 @@
+"""lockstep scale: its table, its files, and what it refuses."""
+import json
+import os
+import unittest
+
+from program import ProgramTest
+
+SMALL = ["--limit", 256, "--epochs", 2, "--run-dir", "run"]
+TRAIN = ["--model", "--data", "--data-dir", "--limit", "--threads", "--transport", "--algorithm", "--epochs",
+         "--iterations", "--lr", "--seed", "--run-dir", "--log-every", "--json"]
+
+
+def cells(output):
+    """The table's lines, split; the header has names of two words."""
+    return [line.split() for line in output.splitlines() if line[:1].isdigit() and line.split()[1].isdigit()]
+
+
+class Scale(ProgramTest):
+    def run_scale(self, *arguments):
+        output, errors = self.run_program("scale", *SMALL, *arguments)
+        self.assertEqual(errors, "")
+        return output, json.loads((self.folder / "run" / "summary.json").read_text())
+
+    def test_shows_every_world_of_every_batch(self):
+        output, result = self.run_scale("--workers", "1,2", "--batches", "16,32")
+        self.assertEqual([line for line in output.splitlines() if line.startswith("[")],
+                         ["[1/4] 1 worker, 16 each", "[2/4] 2 workers, 16 each",
+                          "[3/4] 1 worker, 32 each", "[4/4] 2 workers, 32 each"])
+        self.assertIn(result["verdict"], output)
+        self.assertEqual((result["format"], result["kind"]), (1, "scale"))
+        runs = result["runs"]
+        self.assertEqual([run["name"] for run in runs], ["w1-b16", "w2-b16", "w1-b32", "w2-b32"])
+        table = result["tables"][0]
+        self.assertEqual(cells(output), table["rows"])
+        self.assertLessEqual(set(table["explain"]), set(table["columns"]))
+        for run in runs:
+            folder = self.folder / "run" / run["folder"]
+            alone = json.loads((folder / "summary.json").read_text())
+            self.assertEqual(alone["weights_sha256"], run["weights_sha256"])
+            self.assertEqual(run["global_batch"], run["batch"] * run["workers"])
+            self.assertEqual(run["iterations"], 2 * 256 // run["global_batch"])
+            self.assertEqual(run["threads"], runs[0]["threads"], "a worker is the same in every world")
+
+    def test_speedup_and_efficiency_follow_from_the_times(self):
+        _, result = self.run_scale("--workers", "1,2", "--batches", "32")
+        one, two = result["scaling"]["points"]
+        self.assertEqual((one["speedup"], one["efficiency"]), (1, 1))
+        self.assertAlmostEqual(two["speedup"], one["seconds_per_epoch"] / two["seconds_per_epoch"])
+        self.assertAlmostEqual(two["efficiency"], two["speedup"] / 2)
+        self.assertIsNone(one["bandwidth_share"])
+        self.assertGreater(two["bandwidth_share"], 0)
+        run = result["runs"][1]
+        self.assertAlmostEqual(run["bandwidth_mbs"] / run["bench_bandwidth_mbs"], run["bandwidth_share"])
+        for part in ("compute", "communication"):
+            self.assertAlmostEqual(two[f"{part}_seconds"], run[f"{part}_share"] * two["seconds_per_epoch"])
+
+    def test_weak_keeps_the_images_of_each_worker(self):
+        _, result = self.run_scale("--workers", "1,2", "--batches", "32", "--weak", "--transport", "thread")
+        self.assertTrue(result["scaling"]["weak"])
+        self.assertEqual([run["images"] for run in result["runs"]], [128, 256])
+        self.assertEqual([run["iterations"] for run in result["runs"]], [8, 8])
+        one, two = result["scaling"]["points"]
+        self.assertAlmostEqual(two["efficiency"], one["seconds_per_epoch"] / two["seconds_per_epoch"])
+
+    def test_worlds_with_too_few_cores_are_marked(self):
+        cores = len(os.sched_getaffinity(0))
+        output, result = self.run_scale("--workers", f"1,{cores + 1}", "--batches", "8", "--threads", 1)
+        self.assertEqual([row[0] for row in cells(output.replace("*", ""))], ["1", str(cores + 1)])
+        self.assertIn(f"\n{cores + 1}*", output)
+        self.assertEqual([run["oversubscribed"] for run in result["runs"]], [False, True])
+        self.assertIn("overhead, not speed-up", result["verdict"])
+
+    def test_methods_have_one_worker_in_common(self):
+        output, result = self.run_scale("--workers", "1,2", "--batches", "32", "--methods", "ring,gather-scatter")
+        self.assertEqual([run["name"] for run in result["runs"]], ["w1-b32", "w2-b32-ring", "w2-b32-gather-scatter"])
+        self.assertIn("[2/3] 2 workers, 32 each, ring", output)
+        self.assertEqual([(point["workers"], point["method"]) for point in result["scaling"]["points"]],
+                         [(1, "ring"), (1, "gather-scatter"), (2, "ring"), (2, "gather-scatter")])
+        for run in result["runs"][1:]:
+            self.assertGreater(run["bandwidth_share"], 0)
+
+    def test_without_one_worker_the_smallest_world_is_the_measure(self):
+        output, result = self.run_scale("--workers", "3,2", "--batches", "16", "--transport", "thread")
+        self.assertEqual([(run["workers"], run["speedup"] == 1) for run in result["runs"]], [(2, True), (3, False)])
+        self.assertIn("relative to 2 workers", output)
+
+    def test_iterations_are_enough_to_tell_an_epochs_time(self):
+        output, errors = self.run_program("scale", "--workers", 1, "--batches", 10, "--limit", 100, "--iterations", 4,
+                                          "--run-dir", "run", "--json", "-")
+        run, = json.loads(output)["runs"]
+        self.assertEqual(run["iterations"], 4)
+        times = run["seconds_per_iteration"]
+        self.assertAlmostEqual(run["seconds_per_epoch"], (3 * times["mean"] + times["p50"]) * 100 / 40)
+        self.assertEqual(errors, "")
+
+    def test_a_run_that_fails_fails_the_study(self):
+        _, errors = self.run_program("scale", *SMALL, "--workers", 2, "--batches", 8, "--init", "nowhere",
+                                     code=1)
+        self.assertIn("nowhere", errors)
+        self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+
+class Usage(ProgramTest):
+    def test_help_names_the_options(self):
+        self.expect_help("scale", [*TRAIN, "--workers", "--batches", "--methods", "--sync", "--weak"])
+        self.assertNotRegex(self.run_program("scale", "--help")[0], r"(?m)^  --batch ")
+
+    def test_what_makes_no_sense_is_refused(self):
+        for arguments, part in {"--workers 0": "--workers has 0", "--workers 1,2,1": "--workers names 1 twice",
+                                "--workers 1,two": "--workers", "--batches 3,x": "--batches", "--batches 0": "--batches has 0",
+                                "--batches 8,8": "--batches names 8 twice", "--methods ddp,snail": "snail",
+                                "--methods ring --sync ddp": "leave one of them out",
+                                "--model vgg11 --data mnist": "use data like cifar10",
+                                "--sync ring --algorithm tree": "contradicts", "--epochs 0": "nothing to train"}.items():
+            self.expect_refused(f"scale {arguments}", part)
+
+    def test_too_few_images_are_answered_with_what_to_do(self):
+        self.expect_refused("scale --workers 1,4 --batches 512 --limit 2000",
+                            "4 workers with 512 images each need 2048 images in a step, and an epoch has 2000: take smaller")
+        self.expect_refused("scale --workers 1,4 --batches 512 --model resnet18 --data cifar10",
+                            "--data synthetic:3x32x32,train=2048")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

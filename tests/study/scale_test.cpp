@@ -1,0 +1,287 @@
+// Scaling studies: what is planned, the arithmetic of speed-up, and what is said of the results.
+#include "study/scale.h"
+
+#include <lockstep/error.h>
+
+#include "study/messages.h"
+#include "study/scale_report.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
+#include "train/training.h"
+
+#include <gtest/gtest.h>
+
+#include <gmock/gmock.h>
+
+namespace lockstep::study {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ScaleJob job_of(std::vector<int> workers, std::vector<std::size_t> batches) {
+  ScaleJob job;
+  job.workers = std::move(workers);
+  job.batches = std::move(batches);
+  job.images = 1000;
+  job.cores = 4;
+  job.job.run_dir = "study";
+  return job;
+}
+
+std::vector<std::string> names_of(const std::vector<PlannedRun>& runs) {
+  std::vector<std::string> names;
+  for (const PlannedRun& run : runs) names.push_back(run.name);
+  return names;
+}
+
+TEST(ScalePlan, HasAllWorkersOfEachBatch) {
+  const auto runs = plan_scaling(job_of({4, 1}, {16, 64}));
+  EXPECT_THAT(names_of(runs), ElementsAre("w1-b16", "w4-b16", "w1-b64", "w4-b64"));
+  EXPECT_EQ(runs[3].config.workers, 4);
+  EXPECT_EQ(runs[3].config.batch, 256u);
+  EXPECT_EQ(runs[3].config.run_dir, "study/w4-b64");
+  for (const PlannedRun& run : runs) EXPECT_EQ(run.config.limit, 1000u);
+}
+
+TEST(ScalePlan, WeakGivesEveryWorkerTheSameImages) {
+  ScaleJob job = job_of({1, 2, 4}, {16});
+  job.weak = true;
+  const auto runs = plan_scaling(job);
+  EXPECT_EQ(runs[0].config.limit, 250u);
+  EXPECT_EQ(runs[1].config.limit, 500u);
+  EXPECT_EQ(runs[2].config.limit, 1000u);
+  EXPECT_EQ(runs[2].images, 1000u);
+}
+
+TEST(ScalePlan, OneWorkerIsTheSameByEveryMethod) {
+  ScaleJob job = job_of({1, 2}, {16});
+  job.methods = {"ddp", "ring"};
+  EXPECT_THAT(names_of(plan_scaling(job)), ElementsAre("w1-b16", "w2-b16-ddp", "w2-b16-ring"));
+}
+
+TEST(ScalePlan, RefusesWhatMakesNoSense) {
+  auto refused = [](const ScaleJob& job, std::string_view part) {
+    testing::expect_error<UsageError>([&] { plan_scaling(job); }, {part});
+  };
+  refused(job_of({}, {16}), "--workers is empty");
+  refused(job_of({1, 0}, {16}), "--workers has 0");
+  refused(job_of({1, 2, 1}, {16}), "--workers names 1 twice");
+  refused(job_of({1}, {}), "--batches is empty");
+  refused(job_of({1}, {0}), "--batches has 0");
+  refused(job_of({1}, {16, 16}), "--batches names 16 twice");
+  ScaleJob job = job_of({1}, {16});
+  job.methods = {"ddp", "snail"};
+  job.workers = {2};
+  refused(job, "there is no sync method 'snail'");
+}
+
+TEST(ScalePlan, SaysWhatToDoWhereImagesAreTooFew) {
+  testing::expect_error<UsageError>(
+      [] {
+        plan_scaling(job_of({1, 4}, {251, 100}));
+      },
+      {"4 workers with 251 images each need 1004 images in a step, and an epoch has 1000",
+       "--data synthetic:1x32x32,train=1004"});
+  EXPECT_EQ(plan_scaling(job_of({4}, {250})).size(), 1u) << "a step may take all images";
+}
+
+/// A run as if it had been measured: so many iterations with so many milliseconds each.
+ScaledRun measured(int workers, std::size_t batch, double milliseconds, double exposed = 0,
+                   double wait = 0) {
+  ScaledRun run;
+  run.plan.name = "w" + std::to_string(workers);
+  run.plan.batch = batch;
+  run.plan.images = 1000;
+  run.plan.config.sync = "ddp";
+  run.summary.method = run.summary.sync = "ddp";
+  run.summary.workers = workers;
+  run.summary.threads = 1;
+  run.summary.global_batch = batch * static_cast<std::size_t>(workers);
+  run.summary.iterations = 10;
+  run.summary.seconds_per_iteration = {milliseconds / 1000, milliseconds / 1000, 0};
+  run.summary.communication_share = run.summary.exposed_communication_share = exposed;
+  run.summary.wait_share = wait;
+  run.summary.compute_share = 1 - exposed;
+  run.seconds_per_epoch = seconds_of_epoch(run.summary, run.plan.images);
+  return run;
+}
+
+Scaling scaling_of(std::vector<ScaledRun> runs) {
+  Scaling scaling{.job = job_of({}, {}), .runs = std::move(runs)};
+  for (ScaledRun& run : scaling.runs) {
+    run.oversubscribed = run.summary.workers > scaling.job.cores;
+    auto add = [](auto& list, auto value) {
+      if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+    };
+    add(scaling.job.workers, run.summary.workers);
+    add(scaling.job.batches, run.plan.batch);
+  }
+  compare_with_baseline(scaling.runs);
+  scaling.baseline_workers = scaling.runs.front().summary.workers;
+  return scaling;
+}
+
+TEST(SecondsOfEpoch, CountTheFirstIterationLikeAUsualOne) {
+  train::Summary summary;
+  summary.global_batch = 400;  // 400, 400, 200
+  summary.iterations = 3;
+  // The second took 4 s, the third, which is smaller, 2 s.
+  summary.seconds_per_iteration = {3, 3, 4};
+  EXPECT_DOUBLE_EQ(seconds_of_epoch(summary, 1000), 2 * 3 + 3);
+  summary.iterations = 6;  // two epochs
+  EXPECT_DOUBLE_EQ(seconds_of_epoch(summary, 1000), 6 * 3 / 2.0);
+}
+
+TEST(SecondsOfEpoch, AreScaledByTheImagesThatWereSeen) {
+  train::Summary summary;
+  summary.global_batch = 400;
+  summary.iterations = 2;
+  summary.seconds_per_iteration = {4, 4, 4};
+  EXPECT_DOUBLE_EQ(seconds_of_epoch(summary, 1000), 8 * 1000.0 / 800);
+  summary.iterations = 4;  // an epoch, and one step of the next
+  EXPECT_DOUBLE_EQ(seconds_of_epoch(summary, 1000), 16 * 1000.0 / 1400);
+}
+
+TEST(SpeedUp, OfTheSameWorkIsTheRatioOfTimes) {
+  const Scaling scaling = scaling_of({measured(1, 10, 10), measured(4, 10, 16)});
+  EXPECT_DOUBLE_EQ(scaling.runs[0].speedup, 1);
+  EXPECT_DOUBLE_EQ(scaling.runs[1].speedup, 4 * 10 / 16.0);
+  EXPECT_DOUBLE_EQ(scaling.runs[1].efficiency, 10 / 16.0);
+  EXPECT_DOUBLE_EQ(scaling.runs[0].seconds_per_epoch / scaling.runs[1].seconds_per_epoch,
+                   scaling.runs[1].speedup);
+}
+
+TEST(SpeedUp, OfMoreWorkCountsIt) {
+  std::vector<ScaledRun> runs{measured(1, 10, 10), measured(2, 10, 10)};
+  runs[1].plan.images = 2000;
+  runs[1].seconds_per_epoch = runs[0].seconds_per_epoch;  // twice the images in the same time
+  compare_with_baseline(runs);
+  EXPECT_DOUBLE_EQ(runs[1].speedup, 2);
+  EXPECT_DOUBLE_EQ(runs[1].efficiency, 1);
+}
+
+TEST(SpeedUp, IsRelativeToTheSmallestWorldOfTheSameBatchAndMethod) {
+  std::vector<ScaledRun> runs{measured(2, 10, 10), measured(4, 10, 10), measured(2, 10, 20),
+                              measured(4, 10, 40), measured(2, 50, 7)};
+  for (std::size_t i : {2, 3}) runs[i].summary.method = "ring";
+  compare_with_baseline(runs);
+  EXPECT_DOUBLE_EQ(runs[1].speedup, 2);
+  EXPECT_DOUBLE_EQ(runs[1].efficiency, 1);
+  EXPECT_DOUBLE_EQ(runs[3].speedup, 1);
+  EXPECT_DOUBLE_EQ(runs[3].efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(runs[4].speedup, 1);
+}
+
+TEST(BandwidthShare, ComparesTheTimeOfTheSameBytes) {
+  ScaledRun run = measured(2, 10, 10, 0.4);
+  EXPECT_FALSE(run.bandwidth_share());
+  run.summary.bytes_per_iteration = 8e6;
+  run.summary.bandwidth_mbs = 8 / 0.004;  // 40 % of 10 ms
+  run.bench_seconds = 0.001;
+  EXPECT_DOUBLE_EQ(run.bench_mbs().value(), 8000);
+  EXPECT_DOUBLE_EQ(run.bandwidth_share().value(), 0.25);
+}
+
+TEST(ScaleVerdict, NamesTheBestAndTheWorstAndWhatIsMissing) {
+  const std::string verdict = scale_verdict(scaling_of(
+      {measured(1, 10, 10), measured(4, 10, 25, 0.5), measured(1, 50, 50), measured(4, 50, 51)}));
+  EXPECT_THAT(verdict, HasSubstr("4 workers are 3.92 times as fast as 1 (98 % of the ideal) with "
+                                 "50 images each, and 1.60 times (40 %) with 10 images each."));
+  EXPECT_THAT(verdict, HasSubstr("moving gradients that backward does not hide (50 % of the time"));
+  EXPECT_THAT(verdict, HasSubstr("falls below 50 % from 4 workers on with 10 images each."));
+  EXPECT_THAT(verdict, HasSubstr("Larger batches help"));
+  EXPECT_THAT(verdict, Not(HasSubstr("overhead")));
+}
+
+TEST(ScaleVerdict, TellsWaitingAndSlowComputingFromMoving) {
+  EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 10), measured(2, 10, 20, 0.5, 0.4)})),
+              HasSubstr("waiting for the slowest worker (40 %"));
+  EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 10), measured(2, 10, 20, 0.1)})),
+              HasSubstr("computing, which is slower beside others"));
+}
+
+TEST(ScaleVerdict, DoesNotTakeOversubscribedWorldsForSpeedUp) {
+  const std::string verdict =
+      scale_verdict(scaling_of({measured(1, 10, 10), measured(4, 10, 10), measured(8, 10, 20)}));
+  EXPECT_THAT(verdict, HasSubstr("4 workers are 4.00 times as fast as 1"));
+  EXPECT_THAT(verdict, HasSubstr("Worlds of 8 (marked *) have more threads than the 4 cores"));
+  EXPECT_THAT(verdict, HasSubstr("overhead, not speed-up"));
+  EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 10), measured(8, 10, 20)})),
+              HasSubstr("no larger world with a core for each thread"));
+}
+
+TEST(ScaleTables, MarkOversubscribedWorlds) {
+  const Scaling scaling = scaling_of(
+      {measured(1, 10, 10), measured(8, 10, 20), measured(1, 50, 40), measured(8, 50, 60)});
+  const TextTable runs = run_table(scaling);
+  ASSERT_EQ(runs.rows.size(), 4u);
+  EXPECT_EQ(runs.rows[0][0], "1");
+  EXPECT_EQ(runs.rows[1][0], "8*");
+  for (const auto& row : runs.rows) EXPECT_EQ(row.size(), runs.columns.size());
+  for (const auto& [column, text] : runs.explain)
+    EXPECT_THAT(runs.columns, ::testing::Contains(column));
+  const TextTable batches = batch_table(scaling, "ddp");
+  EXPECT_THAT(batches.rows[1], ElementsAre("8*", "0.250 s, 4.00×", "0.176 s, 4.53×",
+                                           "0.000 / 0.000", "0.000 / 0.000"));
+  EXPECT_EQ(batches.rows[1].size(), batches.columns.size());
+}
+
+TEST(Scale, TrainsEveryWorldAndTellsBenchWhatItMoved) {
+  const testing::TemporaryFolder folder;
+  ScaleJob job = job_of({1, 2}, {8});
+  job.job = train::small_job();
+  job.job.iterations = 4;
+  job.job.run_dir = folder.path();
+  job.images = 100;
+  std::vector<Messages> moved;
+  const Scaling scaling = scale(
+      job, [](const PlannedRun& plan) { return train::train_on_threads(plan.config); },
+      [&](const PlannedRun& plan, const train::Summary& summary) {
+        moved.push_back(messages_of(summary, plan.config.run_dir));
+        return 1e-6;
+      });
+  ASSERT_EQ(scaling.runs.size(), 2u);
+  ASSERT_EQ(moved.size(), 1u) << "one worker moves nothing";
+  ASSERT_EQ(moved[0].size(), 1u) << "LeNet-5 is one bucket";
+  EXPECT_GE(moved[0].begin()->first, 61706 * sizeof(float));
+  EXPECT_LT(moved[0].begin()->first, 61706 * sizeof(float) + 10 * 64 + 64);
+
+  const nlohmann::json json = to_json(scaling);
+  EXPECT_EQ(json.at("kind"), "scale");
+  EXPECT_EQ(json.at("runs")[1].at("folder"), "w2-b8");
+  EXPECT_TRUE(json.at("runs")[0].at("bandwidth_share").is_null());
+  EXPECT_GT(json.at("runs")[1].at("bandwidth_share"), 0);
+  EXPECT_EQ(json.at("scaling").at("points").size(), 2u);
+}
+
+TEST(Messages, AreOnePerParameterForAllReduce) {
+  const testing::TemporaryFolder folder;
+  train::TrainConfig config = train::small_job();
+  config.workers = 2;
+  config.iterations = 2;
+  config.sync = "all-reduce";
+  config.run_dir = folder.path();
+  const train::Summary summary = train::train_on_threads(config);
+  int arrays = 0;
+  std::size_t bytes = 0;
+  for (const auto& [size, count] : messages_of(summary, folder.path())) {
+    arrays += count;
+    bytes += size * static_cast<std::size_t>(count);
+  }
+  EXPECT_EQ(arrays, 10);
+  EXPECT_EQ(bytes, 61706 * sizeof(float));
+}
+
+TEST(Messages, AreAllGradientsAtOnceWithoutATrace) {
+  const testing::TemporaryFolder folder;
+  train::Summary summary;
+  summary.sync = "ddp";
+  summary.workers = 4;
+  summary.bytes_per_iteration = 1.5 * 4096;
+  EXPECT_EQ(messages_of(summary, folder.path()), (Messages{{4096, 1}}));
+}
+
+}  // namespace
+}  // namespace lockstep::study
