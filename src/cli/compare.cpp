@@ -5,8 +5,7 @@
 
 #include "base/files.h"
 #include "cli/command.h"
-#include "cli/run_training.h"
-#include "cli/table.h"
+#include "cli/study_runs.h"
 #include "cli/train_options.h"
 #include "study/mistakes.h"
 
@@ -51,35 +50,10 @@ void use_defaults_of_large_models(const CLI::App& command, train::TrainConfig& j
   if (job.data == "cifar10") unless_given("--augment", job.augment, true);
 }
 
-/// Runs one job after another, and shows which.
-class Jobs {
- public:
-  Jobs(const CompareCommand& command, std::size_t total) : command_(command), total_(total) {}
-
-  train::Summary run(const train::TrainConfig& config) {
-    const bool silent = command_.view.json == "-";
-    ++started_;
-    if (!silent) {
-      fmt::print("[{}/{}] {}, {} worker{}\n", started_, total_, config.run_dir.filename().string(),
-                 config.workers, config.workers == 1 ? "" : "s");
-      std::fflush(stdout);
-    }
-    return run_training(config,
-                        !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                        command_.view.log_every);
-  }
-
- private:
-  const CompareCommand& command_;
-  const std::size_t total_;
-  std::size_t started_ = 0;
-};
-
-void print_table(const study::TextTable& table, std::size_t emphasised) {
-  Table text(table.columns);
-  for (const auto& row : table.rows) text.add(row);
-  text.emphasise(emphasised);
-  fmt::print("\n{}\n", text.text(on_terminal()));
+/// The folder's name and the workers.
+std::string announcement(const train::TrainConfig& config) {
+  return fmt::format("{}, {} worker{}", config.run_dir.filename().string(), config.workers,
+                     config.workers == 1 ? "" : "s");
 }
 
 void finish(const CompareCommand& command, const nlohmann::json& result) {
@@ -90,10 +64,10 @@ void finish(const CompareCommand& command, const nlohmann::json& result) {
 }
 
 void run_compare(const CompareCommand& command) {
-  Jobs jobs(command, command.methods.size() + 1);
-  const study::Comparison comparison =
-      study::compare(command.job, command.methods,
-                     [&](const train::TrainConfig& config) { return jobs.run(config); });
+  StudyRuns runs(command.view, command.methods.size() + 1);
+  const study::Comparison comparison = study::compare(
+      command.job, command.methods,
+      [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
   const study::ComparedRun* fastest = comparison.fastest();
   if (command.view.json != "-") {
     const auto row = static_cast<std::size_t>(fastest ? fastest - comparison.runs.data() : 0);
@@ -106,9 +80,10 @@ void run_compare(const CompareCommand& command) {
 }
 
 void run_mistakes(const CompareCommand& command) {
-  Jobs jobs(command, study::ways_of(command.job).size());
+  StudyRuns runs(command.view, study::ways_of(command.job).size());
   const std::vector<study::TriedWay> ways = study::try_ways(
-      command.job, [&](const train::TrainConfig& config) { return jobs.run(config); });
+      command.job,
+      [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
   if (command.view.json != "-") {
     print_table(study::table_of(ways), 0);
     for (const std::string& sentence : study::sentences_of(ways)) fmt::print("{}\n", sentence);

@@ -3,9 +3,8 @@
 
 #include "base/files.h"
 #include "cli/command.h"
-#include "cli/run_training.h"
 #include "cli/scale_bench.h"
-#include "cli/table.h"
+#include "cli/study_runs.h"
 #include "cli/train_options.h"
 #include "data/image_set.h"
 #include "data/synthetic.h"
@@ -78,45 +77,28 @@ void finish_options(const CLI::App& command, ScaleCommand& options) {
   study.images = training_images(study.job);
 }
 
-class Runs {
- public:
-  Runs(const ScaleCommand& command, std::size_t total) : command_(command), total_(total) {}
-
-  train::Summary run(const study::PlannedRun& plan) {
-    const bool silent = command_.view.json == "-";
-    ++started_;
-    if (!silent) {
-      const train::TrainConfig& config = plan.config;
-      const bool several = command_.study.methods.size() > 1 && config.workers > 1;
-      fmt::print("[{}/{}] {} worker{}, {} each{}\n", started_, total_, config.workers,
-                 config.workers == 1 ? "" : "s", plan.batch, several ? ", " + config.sync : "");
-      std::fflush(stdout);
-    }
-    return run_training(plan.config,
-                        !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                        command_.view.log_every);
-  }
-
- private:
-  const ScaleCommand& command_;
-  const std::size_t total_;
-  std::size_t started_ = 0;
-};
+std::string announcement(const study::PlannedRun& plan, const study::ScaleJob& study) {
+  const train::TrainConfig& config = plan.config;
+  const bool several = study.methods.size() > 1 && config.workers > 1;
+  return fmt::format("{} worker{}, {} each{}", config.workers, config.workers == 1 ? "" : "s",
+                     plan.batch, several ? ", " + config.sync : "");
+}
 
 void print(const study::Scaling& scaling) {
-  const study::TextTable table = study::run_table(scaling);
-  Table text(table.columns);
-  for (const auto& row : table.rows) text.add(row);
-  fmt::print("\n{}\n{}\n", text.text(on_terminal()), study::scale_verdict(scaling));
+  print_table(study::run_table(scaling));
+  fmt::print("{}\n", study::scale_verdict(scaling));
   for (const std::string& note : study::scale_notes(scaling)) fmt::print("{}\n", note);
   fmt::print("The runs are recorded in {}\n", scaling.job.job.run_dir.string());
 }
 
 void run_scale(const ScaleCommand& command) {
-  Runs runs(command, study::plan_scaling(command.study).size());
+  StudyRuns runs(command.view, study::plan_scaling(command.study).size());
   StepBench bench;
   const study::Scaling scaling = study::scale(
-      command.study, [&](const study::PlannedRun& plan) { return runs.run(plan); },
+      command.study,
+      [&](const study::PlannedRun& plan) {
+        return runs.run(plan.config, announcement(plan, command.study));
+      },
       [&](const study::PlannedRun& plan, const train::Summary& summary) {
         return bench.seconds(plan, summary);
       });
