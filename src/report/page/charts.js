@@ -1,0 +1,108 @@
+// What all charts share: the figure around them, axes, tooltips, and being drawn anew when something changes.
+
+const allCharts = [];
+
+// A figure with a chart. `build` returns Chart.js's {type, data, options, plugins} and a `caption` for what is to be
+// seen now; it is called again whenever the theme or the reader's choices change.
+function chartFigure({ title, label, wide, height, tools, keys, build }) {
+  const canvas = element('canvas', { role: 'img', 'aria-label': label ?? title }, `${label ?? title}: see the tables.`);
+  const caption = element('figcaption');
+  const frame = element('div', { class: 'frame', style: height ? `height: ${height}px` : null }, canvas);
+  const entry = { canvas, caption, build, chart: null };
+  allCharts.push(entry);
+  return element('figure', { class: wide ? 'chart wide' : 'chart' }, [
+    element('div', { class: 'caption' }, [element('h3', {}, title), tools]), keys, frame, caption]);
+}
+
+function drawChart(entry) {
+  const { caption, ...built } = entry.build();
+  entry.caption.textContent = caption ?? '';
+  entry.caption.hidden = !caption;
+  if (!entry.chart) {
+    entry.chart = new Chart(entry.canvas, built);
+    return;
+  }
+  entry.chart.data = built.data;
+  entry.chart.options = built.options;
+  entry.chart.update('none');
+}
+
+function drawAllCharts() {
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 12;
+  Chart.defaults.locale = 'en';
+  allCharts.forEach(drawChart);
+}
+
+function axis(title, more = {}) {
+  return {
+    title: { display: Boolean(title), text: title, color: colour('muted') },
+    ticks: { color: colour('muted'), maxRotation: 0, autoSkipPadding: 16, ...more.ticks },
+    grid: { color: colour('grid'), borderColor: colour('line'), tickLength: 4, ...more.grid },
+    ...more.scale,
+  };
+}
+
+// An axis of counted things, from the curves' first to their last, with marks at round numbers. Left to itself,
+// Chart.js would end it where curves leave the other axis.
+function countAxis(title, curves) {
+  const xs = curves.flatMap((curve) => curve.points.map((point) => point.x));
+  const [first, last] = xs.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
+  const mark = (scale) => {
+    const step = Math.max(1, tickStep(scale.max - scale.min || 1, scale.width < 400 ? 6 : 12));
+    const ticks = [];
+    for (let value = Math.ceil(scale.min / step) * step; value <= scale.max; value += step) ticks.push({ value });
+    scale.ticks = ticks;
+  };
+  const range = last > first ? { min: first, max: last } : {};
+  return axis(title, { scale: { type: 'linear', ...range, afterBuildTicks: mark },
+    ticks: { callback: (value) => String(value) } });
+}
+
+// The names beside horizontal bars, none left out.
+function namesAxis(scale = {}) {
+  return axis('', { scale, grid: { display: false }, ticks: { color: colour('ink'), autoSkip: false } });
+}
+
+// 1, 2 or 5 times a power of ten: the least of these with which `span` has at most `count` steps.
+function tickStep(span, count) {
+  const power = 10 ** Math.floor(Math.log10(span / count));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => span / step <= count * (1 + 1e-9));
+}
+
+// REQUIRES: `scales` by Chart.js's names. `tooltip` replaces parts of the tooltip's options.
+function chartOptions(scales, tooltip = {}, more = {}) {
+  return {
+    animation: false, responsive: true, maintainAspectRatio: false, scales,
+    interaction: { mode: 'nearest', axis: 'x', intersect: false },
+    plugins: {
+      legend: { display: false },
+      tooltip: { backgroundColor: colour('ink'), titleColor: colour('paper'), bodyColor: colour('paper'),
+        footerColor: colour('paper'), footerFont: { weight: 'normal' }, padding: 10, boxPadding: 4, cornerRadius: 6,
+        usePointStyle: true, ...tooltip },
+    },
+    ...more,
+  };
+}
+
+// How a run's curve looks now: the highlighted one in front and strong, all others faint.
+function curveLook(curve) {
+  const its = colour(runColour(curve.run));
+  const { highlighted, ranks } = curveView;
+  const width = ranks === 'every' ? 1 : 2;
+  if (highlighted === null) return { borderColor: its, borderWidth: width, order: 1 };
+  return highlighted === curve.run ? { borderColor: its, borderWidth: width + 1, order: 0 }
+    : { borderColor: faded(its, 0.15), borderWidth: width, order: 1 };
+}
+
+// A line without marks; few points get them, since a line of one or two would be hard to see.
+function curveDataset(curve, look, points = curve.points) {
+  return { label: curve.label, data: points, parsing: false, normalized: true, backgroundColor: look.borderColor,
+    pointRadius: points.length <= 3 ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 6, ...look };
+}
+
+// With many curves a tooltip lists only those nearest to the pointer.
+function curveInteraction(count) {
+  return { interaction: count > 12 ? { mode: 'nearest', axis: 'xy', intersect: false }
+    : { mode: 'nearest', axis: 'x', intersect: false } };
+}

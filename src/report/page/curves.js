@@ -1,0 +1,97 @@
+// From runs to curves: which ranks, which points, and which curves lie on each other.
+
+// What the reader has chosen, for all charts with curves.
+const curveView = { ranks: 'mean', hidden: new Set(), highlighted: null };
+
+// The points of one rank; values that are not numbers (a loss that became infinite) leave a gap.
+function rankPoints(record, xField, yField) {
+  const [xs, ys] = [record[xField] ?? [], record[yField] ?? []];
+  return xs.map((x, index) => ({ x, y: isNumber(ys[index]) ? ys[index] : NaN }));
+}
+
+function meanPoints(curves) {
+  if (curves.length === 1) return curves[0];
+  const sums = new Map();
+  for (const { x, y } of curves.flat()) {
+    const entry = sums.get(x) ?? { sum: 0, count: 0 };
+    entry.sum += y;
+    entry.count += 1;
+    sums.set(x, entry);
+  }
+  return [...sums].sort(([one], [other]) => one - other).map(([x, { sum, count }]) => ({ x, y: sum / count }));
+}
+
+// A run's curves by the choice of ranks: one, or one for every rank. A run without that rank has none.
+function curvesOfRun(run, records, xField, yField) {
+  const ranked = records.filter((record) => (record[yField] ?? []).some(isNumber));
+  const make = (points, label) => ({ run: run.name, label, points });
+  if (ranked.length === 0) return [];
+  if (curveView.ranks === 'mean') {
+    return [make(meanPoints(ranked.map((record) => rankPoints(record, xField, yField))), run.name)];
+  }
+  return ranked.filter((record) => curveView.ranks === 'every' || String(record.rank) === curveView.ranks)
+    .map((record) => make(rankPoints(record, xField, yField), `${run.name}, rank ${record.rank}`));
+}
+
+// All curves that are to be seen. `kind` is 'iterations' or 'epochs'.
+function visibleCurves(runs, kind, yField) {
+  const xField = kind === 'iterations' ? 'iteration' : 'epoch';
+  return runs.filter((run) => !curveView.hidden.has(run.name))
+    .flatMap((run) => curvesOfRun(run, run[kind] ?? [], xField, yField));
+}
+
+function finiteValues(curves) {
+  return curves.flatMap((curve) => curve.points.map((point) => point.y)).filter(isNumber);
+}
+
+function rankNumbers(runs) {
+  const numbers = runs.flatMap((run) => (run.iterations ?? []).map((record) => record.rank));
+  return [...new Set(numbers)].sort((one, other) => one - other);
+}
+
+// Whether two curves are at most `tolerance` apart wherever both have a point.
+function lieOnEachOther(one, other, tolerance) {
+  const values = new Map(one.points.map(({ x, y }) => [x, y]));
+  const common = other.points.filter(({ x, y }) => isNumber(y) && isNumber(values.get(x)));
+  return common.length > 1 && common.every(({ x, y }) => Math.abs(values.get(x) - y) <= tolerance);
+}
+
+// Groups of curves that a reader could not tell apart, each with two or more. A pixel is about 1/250 of a chart.
+function coincidingGroups(curves) {
+  const values = finiteValues(curves).sort((one, other) => one - other);
+  if (values.length === 0) return [];
+  const tolerance = (values[values.length - 1] - values[0]) / 250;
+  const groups = [];
+  for (const curve of curves) {
+    const its = groups.find((group) => lieOnEachOther(group[0], curve, tolerance));
+    if (its) its.push(curve);
+    else groups.push([curve]);
+  }
+  return groups.filter((group) => group.length > 1);
+}
+
+// Curves that lie on each other take turns along the line: each shows for a dash, then the next.
+function dashesOf(curve, groups) {
+  const group = groups.find((its) => its.includes(curve));
+  if (!group) return {};
+  const dash = 9;
+  return { borderDash: [dash, dash * (group.length - 1)], borderDashOffset: -dash * group.indexOf(curve) };
+}
+
+function coincidenceNote(groups, curves) {
+  if (groups.length === 0) return '';
+  if (groups.length === 1 && groups[0].length === curves.length) {
+    return `All ${curves.length} curves lie on each other; their dashes take turns.`;
+  }
+  const named = groups.map((group) => listing(group.map((curve) => curve.label)));
+  return `On each other, with dashes that take turns: ${named.join('; ')}.`;
+}
+
+// A run's values, each replaced by the median of its neighbourhood: what an iteration takes, without the noise.
+function runningMedian(points, reach) {
+  return points.map(({ x }, index) => {
+    const near = points.slice(Math.max(0, index - reach), index + reach + 1).map((point) => point.y)
+      .filter(isNumber).sort((one, other) => one - other);
+    return { x, y: near.length > 0 ? quantile(near, 0.5) : NaN };
+  });
+}

@@ -1,0 +1,74 @@
+// Making elements. Whatever comes from files (titles, names, cells) becomes text nodes and attributes, never HTML.
+
+// Attributes that are null, undefined or false are left out; `onclick` and its kin become listeners.
+function element(tag, attributes = {}, children = []) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...[children].flat().filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+// A section of the page with its heading, to which the table of contents links.
+function section(id, title, children) {
+  return element('section', { id, 'aria-labelledby': `${id}-title` },
+    [element('h2', { id: `${id}-title` }, title), ...children]);
+}
+
+// `pairs` of a term and what it means, those without a meaning left out.
+function definitions(attributes, pairs) {
+  const rows = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return element('dl', attributes,
+    rows.flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)]));
+}
+
+function swatch(colourName) {
+  return element('span', { class: 'swatch', style: `--colour: var(--${colourName})`, 'aria-hidden': 'true' });
+}
+
+// A small legend of fixed colours: entries of {label, colour, shape}.
+function colourKeys(entries) {
+  return element('div', { class: 'keys' }, entries.map(({ label, colour, shape }) => {
+    const sample = swatch(colour);
+    if (shape) sample.classList.add(shape);
+    return element('span', {}, [sample, label]);
+  }));
+}
+
+function select(label, options, chosen, onChoice) {
+  const list = element('select', { onchange: () => onChoice(list.value) },
+    options.map(([value, text]) => element('option', { value, selected: value === chosen }, text)));
+  return element('label', {}, [label, list]);
+}
+
+// The clipboard needs a secure page, which a file from disk is not in every browser: then the old way.
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text) {
+  const area = element('textarea', { class: 'visually-hidden', 'aria-hidden': 'true' });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand('copy');
+  area.remove();
+  return copied;
+}
+
+// `text` is a function: what it returns is what is shown at the time of the click.
+function copyButton(label, describedBy, text) {
+  const button = element('button', { type: 'button', 'aria-label': describedBy, onclick: async () => {
+    button.textContent = await copyText(text()) ? 'Copied' : 'Not allowed here';
+    setTimeout(() => { button.textContent = label; }, 1500);
+  } }, label);
+  return button;
+}

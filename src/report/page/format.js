@@ -1,0 +1,67 @@
+// Numbers as people read them: three digits that matter, a unit, a space that does not break.
+
+function isNumber(value) {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function threeDigits(value) {
+  const size = Math.abs(value);
+  if (size >= 99.95 || size === 0) return value.toFixed(0);
+  if (size >= 9.995) return value.toFixed(1);
+  return size >= 0.9995 ? value.toFixed(2) : String(Number(value.toPrecision(3)));
+}
+
+function duration(seconds) {
+  const size = Math.abs(seconds);
+  if (size >= 120) return `${threeDigits(seconds / 60)} min`;
+  if (size >= 1) return `${threeDigits(seconds)} s`;
+  return size >= 1e-3 || size === 0 ? `${threeDigits(seconds * 1e3)} ms` : `${threeDigits(seconds * 1e6)} µs`;
+}
+
+function byteCount(bytes) {
+  if (bytes >= 1e9) return `${threeDigits(bytes / 1e9)} GB`;
+  if (bytes >= 1e6) return `${threeDigits(bytes / 1e6)} MB`;
+  return bytes >= 1e3 ? `${threeDigits(bytes / 1e3)} kB` : `${threeDigits(bytes)} B`;
+}
+
+function percent(share) {
+  return `${(100 * share).toFixed(Math.abs(share) < 0.0995 && share !== 0 ? 1 : 0)} %`;
+}
+
+// The unit in which an axis up to `largest` seconds is labelled.
+function timeUnit(largest) {
+  return largest >= 2 ? { name: 's', perSecond: 1 } : { name: 'ms', perSecond: 1e3 };
+}
+
+function byteUnit(largest) {
+  return largest >= 2e6 ? { name: 'MB', bytes: 1e6 } : { name: 'kB', bytes: 1e3 };
+}
+
+function plural(count, word) {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+// Sentences in which no line ends between a number and its unit.
+function unbroken(text) {
+  return String(text).replace(/(\d) (?=(%|[mµ]?s|[kMG]?B|×)(?![\p{L}\d]))/gu, '$1\u00a0');
+}
+
+// "a", "a and b", "a, b and c".
+function listing(names) {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
+}
+
+// Comma-separated values as RFC 4180 has them.
+function csv(rows) {
+  const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  return rows.map((row) => row.map((value) => cell(String(value ?? ''))).join(',')).join('\r\n') + '\r\n';
+}
+
+// REQUIRES: `sorted` ascending, not empty; `share` from 0 to 1.
+function quantile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

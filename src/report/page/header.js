@@ -1,0 +1,107 @@
+// The head of the page: what was run, on what, how it went, and how to repeat it.
+
+const MODEL_NAMES = { lenet5: 'LeNet-5', vgg11: 'VGG-11', vgg13: 'VGG-13', vgg16: 'VGG-16', vgg19: 'VGG-19',
+  resnet18: 'ResNet-18', resnet34: 'ResNet-34' };
+const DATA_NAMES = { mnist: 'MNIST', cifar10: 'CIFAR-10', synthetic: 'synthetic images' };
+
+// What all runs agree on, else all their values: "4", or "1, 2, 4".
+function valuesOf(runs, field) {
+  const values = runs.map((run) => run.config?.[field] ?? run.summary?.[field])
+    .filter((value) => value !== null && value !== undefined && value !== '');
+  return [...new Set(values)];
+}
+
+function workersOf(runs) {
+  const all = valuesOf(runs, 'workers').sort((one, other) => one - other);
+  // The lone worker of a comparison is its yardstick, not its subject.
+  return all.length === 2 && runs.some((run) => run.name === 'alone') ? all.slice(1) : all;
+}
+
+function lengthOf(runs) {
+  const iterations = [...new Set(runs.map((run) => run.summary?.iterations ?? run.stopped?.of).filter(isNumber))];
+  const epochs = [...new Set(runs.map((run) => run.summary?.epochs).filter(isNumber))];
+  if (iterations.length !== 1) return null;
+  return epochs.length === 1 ? `${plural(iterations[0], 'iteration')} in ${plural(epochs[0], 'epoch')}`
+    : plural(iterations[0], 'iteration');
+}
+
+function facts(runs) {
+  const named = (field, names) => listing(valuesOf(runs, field).map((value) => names[value] ?? String(value)));
+  const plain = (field) => listing(valuesOf(runs, field).map(String));
+  const limit = valuesOf(runs, 'limit').filter((value) => value > 0);
+  const pairs = [
+    ['Model', named('model', MODEL_NAMES)],
+    ['Data', named('data', DATA_NAMES) + (limit.length === 1 ? `, ${limit[0]} images` : '')],
+    ['Workers', listing(workersOf(runs).map(String))],
+    ['Global batch', plain('batch') || plain('global_batch')],
+    ['Length', lengthOf(runs)],
+    ['Learning rate', plain('lr')],
+    ['Transport', plain('transport')],
+  ];
+  return element('dl', { class: 'facts' }, pairs.filter(([, value]) => value).map(([term, value]) =>
+    element('div', {}, [element('dt', {}, term), element('dd', {}, value)])));
+}
+
+function machineLine(page) {
+  const machine = page.machine ?? {};
+  const parts = [machine.processor, isNumber(machine.cores) ? plural(machine.cores, 'core') : null,
+    isNumber(machine.memory_bytes) ? `${byteCount(machine.memory_bytes)} of memory` : null, machine.system];
+  const known = parts.filter((part) => part);
+  return known.length > 0 ? element('p', { class: 'machine' }, known.join(' · ')) : null;
+}
+
+function stoppedBanner(run, alone) {
+  const { iteration, of, why } = run.stopped;
+  const where = isNumber(iteration)
+    ? `stopped after iteration ${iteration}${isNumber(of) ? ` of ${of}` : ''}` : 'did not end well';
+  return element('p', { class: 'stopped', role: 'status' },
+    `${alone ? 'The run' : run.name} ${where}${why ? `: ${why}` : ''}.`.replace(/\.\.$/, '.'));
+}
+
+function commandLine(command) {
+  if (!command) return null;
+  const code = element('code', { id: 'command', tabindex: '0', 'aria-label': 'command that repeats this' },
+    [element('span', { class: 'prompt' }, '$ '), command]);
+  return element('div', { class: 'command' }, [code, copyButton('Copy', 'Copy the command', () => command)]);
+}
+
+// Three bars that keep step.
+function brandMark() {
+  const space = 'http://www.w3.org/2000/svg';
+  const drawing = document.createElementNS(space, 'svg');
+  drawing.setAttribute('viewBox', '0 0 22 22');
+  drawing.setAttribute('aria-hidden', 'true');
+  [['2', '14'], ['6', '14'], ['2', '14']].forEach(([x, width], row) => {
+    const bar = document.createElementNS(space, 'rect');
+    Object.entries({ x, y: 3 + 6 * row, width, height: 4, rx: 2, fill: `var(--series-${[1, 2, 3][row]})` })
+      .forEach(([name, value]) => bar.setAttribute(name, value));
+    drawing.append(bar);
+  });
+  return drawing;
+}
+
+function header(page) {
+  const about = [page.version ? `version ${page.version}` : null, page.made].filter((part) => part).join(' · ');
+  return element('header', {}, [
+    element('div', { class: 'bar' }, [
+      element('span', { class: 'brand' }, [brandMark(), 'Lockstep', element('small', {}, about)]), themeButton()]),
+    element('h1', {}, page.title ?? 'Lockstep report'),
+    facts(page.runs),
+    machineLine(page),
+    page.verdict ? element('div', { class: 'verdict' },
+      [element('h2', {}, 'Verdict'), element('p', {}, unbroken(page.verdict))]) : null,
+    ...page.runs.filter((run) => run.stopped).map((run) => stoppedBanner(run, page.runs.length === 1)),
+    commandLine(page.command),
+  ]);
+}
+
+const MOST_NOTES = 10;  // before the rest is folded away
+
+function notes(page) {
+  const all = page.notes.filter((note) => note !== page.verdict);
+  if (all.length === 0) return null;
+  const list = (its) => element('ul', { class: 'notes' }, its.map((note) => element('li', {}, unbroken(note))));
+  const rest = all.slice(MOST_NOTES);
+  return section('notes', 'In plain words', [list(all.slice(0, MOST_NOTES)), rest.length > 0
+    ? element('details', {}, [element('summary', {}, `${rest.length} more`), list(rest)]) : null]);
+}

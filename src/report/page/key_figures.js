@@ -1,0 +1,107 @@
+// The handful of numbers that answer the question of this kind of report.
+
+// Entries are {label, value, unit, about}: value and unit in large type, about in small.
+function timeFigure(label, seconds, about) {
+  if (!isNumber(seconds)) return null;
+  const [value, unit] = duration(seconds).split(' ');
+  return { label, value, unit, about };
+}
+
+function shareFigure(label, share, about) {
+  return isNumber(share) ? { label, value: (100 * share).toFixed(1), unit: '%', about } : null;
+}
+
+function medianTime(run) {
+  return run.summary?.seconds_per_iteration?.p50;
+}
+
+function byTime(runs) {
+  return runs.filter((run) => isNumber(medianTime(run)) && run.name !== 'alone')
+    .sort((one, other) => medianTime(one) - medianTime(other));
+}
+
+function exposedFigure({ exposed_communication_share: exposed, hidden_communication_share: hidden }) {
+  return shareFigure('Exposed communication', exposed, isNumber(hidden) ? `${percent(hidden)} hidden` : null);
+}
+
+function oneRunFigures(run) {
+  const { summary } = run;
+  if (!summary) return [];
+  return [
+    timeFigure('Time an iteration', medianTime(run), 'median, without the first'),
+    isNumber(summary.images_per_second)
+      ? { label: 'Throughput', value: threeDigits(summary.images_per_second), unit: 'images/s' } : null,
+    shareFigure('Computing', summary.compute_share, 'forward, backward, update'),
+    summary.workers > 1 ? exposedFigure(summary) : null,
+    isNumber(summary.train_loss) ? { label: 'Training loss', value: summary.train_loss.toFixed(4) } : null,
+    shareFigure('Test accuracy', summary.test_accuracy),
+  ];
+}
+
+function comparisonFigures(runs) {
+  const ordered = byTime(runs);
+  if (ordered.length === 0) return [];
+  const fastest = ordered[0];
+  const slowest = ordered[ordered.length - 1];
+  const alone = medianTime(runs.find((run) => run.name === 'alone') ?? {});
+  const { summary } = fastest;
+  return [
+    timeFigure(`Fastest: ${fastest.name}`, medianTime(fastest), 'an iteration, median'),
+    ordered.length > 1 ? timeFigure(`Slowest: ${slowest.name}`, medianTime(slowest),
+      `${threeDigits(medianTime(slowest) / medianTime(fastest))} × ${fastest.name}`) : null,
+    isNumber(alone) ? { label: 'Speed-up over one worker', value: threeDigits(alone / medianTime(fastest)), unit: '×',
+      about: `${fastest.name}, ${plural(summary.workers, 'worker')}` } : null,
+    rangeFigure('Training loss', runs.map((run) => run.summary?.train_loss), (loss) => loss.toFixed(4), ''),
+    rangeFigure('Test accuracy', runs.map((run) => run.summary?.test_accuracy),
+      (share) => (100 * share).toFixed(1), '%'),
+  ];
+}
+
+// What the right way learned, and the mistake that learned least.
+function mistakeFigures(runs) {
+  const known = runs.filter((run) => isNumber(run.summary?.train_accuracy));
+  if (known.length === 0) return [];
+  const accuracy = (run) => run.summary.train_accuracy;
+  const worst = known.reduce((one, other) => (accuracy(other) < accuracy(one) ? other : one));
+  return [known[0], ...(worst === known[0] ? [] : [worst])].flatMap((run) => [
+    shareFigure(`${run.name}: training accuracy`, accuracy(run)),
+    shareFigure(`${run.name}: test accuracy`, run.summary.test_accuracy)]);
+}
+
+// One value where all runs agree in what is shown, else the range.
+function rangeFigure(label, values, show, unit) {
+  const known = values.filter(isNumber).sort((one, other) => one - other);
+  if (known.length === 0) return null;
+  const [low, high] = [show(known[0]), show(known[known.length - 1])];
+  return low === high ? { label, value: low, unit, about: 'all runs alike' }
+    : { label, value: `${low}–${high}`, unit };
+}
+
+function scalingFigures(points) {
+  const best = (field) => points.filter((point) => isNumber(point[field]))
+    .sort((one, other) => other[field] - one[field])[0];
+  const [fast, lean] = [best('speedup'), best('bandwidth_mbs')];
+  const many = points.filter((point) => point.workers > 1 && isNumber(point.efficiency))
+    .sort((one, other) => other.efficiency - one.efficiency)[0];
+  const where = (point) => `${plural(point.workers, 'worker')}${isNumber(point.batch) ? `, batch ${point.batch}` : ''}`;
+  return [
+    fast ? { label: 'Largest speed-up', value: threeDigits(fast.speedup), unit: '×', about: where(fast) } : null,
+    many ? { ...shareFigure('Best efficiency', many.efficiency), about: where(many) } : null,
+    lean ? { label: 'Most bandwidth', value: threeDigits(lean.bandwidth_mbs), unit: 'MB/s', about: where(lean) } : null,
+  ];
+}
+
+function figuresOf(page) {
+  if (page.scaling) return scalingFigures(page.scaling.points ?? []);
+  if (page.runs.length === 1) return oneRunFigures(page.runs[0]);
+  return page.kind === 'mistakes' ? mistakeFigures(page.runs) : comparisonFigures(page.runs);
+}
+
+function keyFigures(page) {
+  const known = figuresOf(page).filter((entry) => entry);
+  if (known.length === 0) return null;
+  return element('dl', { class: 'figures', id: 'figures', 'aria-label': 'Key figures' }, known.map((entry) =>
+    element('div', {}, [element('dt', {}, entry.label),
+      element('dd', {}, [entry.value, entry.unit ? element('small', {}, ` ${entry.unit}`) : null,
+        entry.about ? element('div', { class: 'about' }, entry.about) : null])])));
+}

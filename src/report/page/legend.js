@@ -1,0 +1,60 @@
+// The legend of all curves: point at a name to bring its curve out, press it to hide the curve. Every section with
+// curves has one; they show the same choices.
+
+const legendUpdates = [];
+
+function curvesChanged() {
+  legendUpdates.forEach((update) => update());
+  allCharts.forEach((entry) => { if (entry.build.followsCurves) drawChart(entry); });
+}
+
+function highlight(name) {
+  if (curveView.highlighted === name) return;
+  curveView.highlighted = name;
+  curvesChanged();
+}
+
+function toggle(name) {
+  if (!curveView.hidden.delete(name)) curveView.hidden.add(name);
+  curveView.highlighted = null;
+  curvesChanged();
+}
+
+function legendButton(name) {
+  const button = element('button', { type: 'button', 'aria-pressed': 'true', title: 'press to hide or show',
+    onclick: () => toggle(name), onpointerenter: (event) => event.pointerType === 'mouse' && highlight(name),
+    onpointerleave: () => highlight(null), onblur: () => highlight(null) }, [swatch(runColour(name)), name]);
+  legendUpdates.push(() => button.setAttribute('aria-pressed', String(!curveView.hidden.has(name))));
+  return button;
+}
+
+function ranksChoice(runs) {
+  const numbers = rankNumbers(runs);
+  if (numbers.length < 2) return null;
+  const options = [['mean', 'mean over ranks'], ['every', 'every rank'],
+    ...numbers.map((rank) => [String(rank), `rank ${rank}`])];
+  const choice = select('Ranks', options, curveView.ranks, (value) => {
+    curveView.ranks = value;
+    curvesChanged();
+  });
+  const list = choice.querySelector('select');
+  legendUpdates.push(() => { list.value = curveView.ranks; });
+  return choice;
+}
+
+// Buttons mean nothing on paper: there the names alone are shown.
+function curveTools(runs) {
+  const names = runs.map((run) => run.name);
+  const choice = ranksChoice(runs);
+  if (names.length < 2 && !choice) return null;
+  const legend = element('div', { class: 'legend', role: 'group', 'aria-label': 'Curves' }, names.map(legendButton));
+  const printed = colourKeys(names.map((name) => ({ label: name, colour: runColour(name) })));
+  printed.classList.add('printed');
+  return element('div', { class: 'tools' }, [
+    ...(names.length > 1 ? [legend, printed] : []), choice]);
+}
+
+// Marks a chart's builder as one that depends on the reader's choice of curves.
+function followingCurves(build) {
+  return Object.assign(build, { followsCurves: true });
+}

@@ -1,0 +1,39 @@
+// The page from top to bottom. What the data do not have is left out.
+
+// Data with every list that the rest relies on.
+function readPage() {
+  const page = JSON.parse(document.getElementById('page-data').textContent);
+  const list = (value) => (Array.isArray(value) ? value : []);
+  return { ...page, runs: list(page.runs), tables: list(page.tables), notes: list(page.notes),
+    methods: list(page.methods) };
+}
+
+function contents(sections) {
+  const links = sections.map((its) => element('a', { href: `#${its.id}` }, its.querySelector('h2').textContent));
+  return links.length > 1 ? element('nav', { 'aria-label': 'Sections' }, links) : null;
+}
+
+function footer(page) {
+  const made = page.made ? `Made ${page.made}` : 'Made';
+  return element('footer', {}, `${made} by Lockstep${page.version ? ` ${page.version}` : ''}. `
+    + 'This file needs no network. Charts by Chart.js (MIT licence).');
+}
+
+function startReport() {
+  const page = readPage();
+  document.title = page.title ?? 'Lockstep report';
+  assignColours(page.runs.map((run) => run.name));
+  followTheme();
+  const top = header(page);
+  const sections = [notes(page), tables(page), scalingSection(page), learningSection(page), timeSection(page),
+    timelineSection(page), methodsSection(page), configurationSection(page)].filter((its) => its);
+  top.append(...[contents(sections)].filter((its) => its));
+  document.getElementById('page').append(...[top, keyFigures(page), ...sections, footer(page)].filter((its) => its));
+  drawAllCharts();
+  drawTimeline();
+  onThemeChange(() => {
+    drawAllCharts();
+    drawTimeline();
+  });
+  followPrinting();
+}

@@ -1,0 +1,118 @@
+// How runs grow with the number of workers: speed-up against ideal, efficiency, time split, bandwidth.
+
+// Points in series: one a batch size, and a method where there are several.
+function scalingSeries(points) {
+  const methods = new Set(points.map((point) => point.method));
+  const groups = new Map();
+  for (const point of [...points].sort((one, other) => one.workers - other.workers)) {
+    const name = [isNumber(point.batch) ? `batch ${point.batch} a worker` : null,
+      methods.size > 1 || !isNumber(point.batch) ? point.method : null].filter((part) => part).join(', ') || 'runs';
+    groups.set(name, [...(groups.get(name) ?? []), point]);
+  }
+  return [...groups].map(([name, its], index) => ({ name, points: its, colourName: `series-${1 + index % 9}` }));
+}
+
+// Worlds larger than the machine get hollow marks: they measure overhead.
+function scalingDataset(series, field, scale) {
+  const its = colour(series.colourName);
+  // One worker alone has no bandwidth: its 0 is no measurement.
+  const known = series.points.filter((point) => isNumber(point[field]) && point[field] > 0);
+  return { label: series.name, data: known.map((point) => ({ x: point.workers, y: scale * point[field] })),
+    parsing: false, clip: 8, borderColor: its, borderWidth: 2, pointRadius: 4, pointHoverRadius: 6,
+    pointBorderColor: its, pointBorderWidth: 2,
+    pointBackgroundColor: known.map((point) => (point.oversubscribed ? colour('card') : its)) };
+}
+
+function workersAxis(points) {
+  const counts = [...new Set(points.map((point) => point.workers))].sort((one, other) => one - other);
+  return axis('workers', { scale: { type: 'linear', min: Math.min(1, ...counts), grace: '4%',
+    afterBuildTicks: (its) => { its.ticks = counts.map((value) => ({ value })); } },
+  ticks: { callback: (value) => String(value), autoSkip: false } });
+}
+
+// `ideal` of how many times as many workers as the fewest.
+function idealLine(points, ideal) {
+  const counts = points.map((point) => point.workers);
+  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
+  return { label: 'ideal', data: [fewest, most].map((x) => ({ x, y: ideal(x / fewest) })), parsing: false,
+    pointRadius: 0, borderColor: colour('muted'), borderWidth: 1.5, borderDash: [6, 4], pointHitRadius: 0,
+    pointHoverRadius: 0 };
+}
+
+function scalingLines({ title, field, unit, digits, scale = 1, ideal, points, series }) {
+  const build = () => ({
+    type: 'line',
+    data: { datasets: [...series.map((its) => scalingDataset(its, field, scale)),
+      ...(ideal ? [idealLine(points, ideal)] : [])] },
+    options: chartOptions({ x: workersAxis(points), y: axis(`${title.toLowerCase()}, ${unit}`, { scale: { min: 0 } }) },
+      { callbacks: { title: ([first]) => (first ? plural(first.parsed.x, 'worker') : ''),
+        label: (item) => ` ${item.dataset.label}: ${item.parsed.y.toFixed(digits)} ${unit}` } }),
+    caption: points.some((point) => point.oversubscribed)
+      ? 'Hollow marks: more workers than cores, which shows overhead, not speed-up.' : '',
+  });
+  return chartFigure({ title, build, label: `Line chart: ${title.toLowerCase()} over workers`,
+    keys: colourKeys([...series.map((its) => ({ label: its.name, colour: its.colourName })),
+      ...(ideal ? [{ label: 'ideal', colour: 'muted' }] : [])]) });
+}
+
+function pointLabel(point, series) {
+  const name = point.workers > 1 ? series.find((its) => its.points.includes(point)).name : `batch ${point.batch ?? ''}`;
+  return `${plural(point.workers, 'worker')}, ${name.replace(' a worker', '')}${point.oversubscribed ? ' *' : ''}`;
+}
+
+// What the training thread feels of communication; older files know only all of it.
+function feltCommunication(point) {
+  return isNumber(point.exposed_seconds) ? point.exposed_seconds : point.communication_seconds;
+}
+
+// One worker alone begins the curve of every method, but is one bar.
+function splitPoints(series) {
+  const seen = new Set();
+  return series.flatMap((its) => its.points).filter((point) => {
+    const again = point.workers === 1 && seen.has(point.batch);
+    if (point.workers === 1) seen.add(point.batch);
+    return !again && isNumber(point.compute_seconds) && isNumber(feltCommunication(point));
+  });
+}
+
+function scalingSplit(series) {
+  const known = splitPoints(series);
+  if (known.length === 0) return null;
+  const total = (point) => point.compute_seconds + feltCommunication(point);
+  const unit = timeUnit(Math.max(...known.map(total)));
+  const fields = [['compute', 'compute', (point) => point.compute_seconds],
+    ['exposed communication', 'exposed', feltCommunication]];
+  const build = () => ({
+    type: 'bar',
+    data: { labels: known.map((point) => pointLabel(point, series)),
+      datasets: fields.map(([label, name, value]) => ({ label, backgroundColor: colour(name), barThickness: 16,
+        data: known.map((point) => value(point) * unit.perSecond) })) },
+    options: chartOptions({ x: axis(`${unit.name} an epoch`, { scale: { stacked: true, grace: '12%' } }),
+      y: namesAxis({ stacked: true }) },
+    { callbacks: { label: (item) => ` ${item.dataset.label}: ${duration(item.raw / unit.perSecond)}` } },
+    { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
+    plugins: [barTotals((row) => duration(total(known[row])))],
+    caption: known.some((point) => point.oversubscribed) ? '* more workers than cores.' : '',
+  });
+  return chartFigure({ title: 'Compute and communication of an epoch', wide: true, build,
+    height: 64 + 28 * known.length,
+    label: 'Stacked bars of compute and exposed communication for every number of workers and batch',
+    keys: colourKeys(fields.map(([label, name]) => ({ label, colour: name }))) });
+}
+
+function scalingSection(page) {
+  const points = (page.scaling?.points ?? []).filter((point) => isNumber(point.workers));
+  if (points.length === 0) return null;
+  const series = scalingSeries(points);
+  const has = (field) => points.some((point) => isNumber(point[field]));
+  const lines = [
+    { title: 'Speed-up', field: 'speedup', unit: '×', digits: 2, ideal: (times) => times },
+    { title: 'Efficiency', field: 'efficiency', unit: '%', digits: 0, scale: 100, ideal: () => 100 },
+    { title: 'Bandwidth', field: 'bandwidth_mbs', unit: 'MB/s', digits: 0 },
+    { title: 'Time per epoch', field: 'seconds_per_epoch', unit: 's', digits: 2 },
+  ].filter(({ field }) => has(field)).map((line) => scalingLines({ ...line, points, series }));
+  const weak = page.scaling.weak ? 'Weak scaling: every worker brings images of its own; ideally the time stays.'
+    : 'Strong scaling: the same images are shared out to more workers.';
+  return section('scaling', 'Scaling', [element('p', { class: 'lead' }, weak),
+    element('div', { class: 'charts' }, [...lines, scalingSplit(series)])]);
+}

@@ -1,0 +1,85 @@
+// How an iteration's time splits: bars of compute, exposed communication, waiting and data.
+
+const TIME_PARTS = [['compute', 'compute'], ['exposed', 'exposed communication'], ['wait', 'waiting for other ranks'],
+  ['data', 'data']];
+
+// Waiting may lie within communication that backward hides: only what the training thread feels is counted.
+function splitOf(compute, exposed, wait, data) {
+  const felt = Math.min(wait, exposed);
+  return { compute, exposed: exposed - felt, wait: felt, data };
+}
+
+function splitOfRun({ name, parts }) {
+  if (!parts || !isNumber(parts.total)) return null;
+  const value = (part) => (isNumber(parts[part]) ? parts[part] : 0);
+  return { label: name, hidden: value('hidden'),
+    ...splitOf(value('forward') + value('backward') + value('optimizer'), value('exposed'), value('wait'),
+      value('data')) };
+}
+
+function splitOfRank(record) {
+  const seconds = record.seconds_per_iteration;
+  if (!isNumber(seconds)) return null;
+  const value = (part) => seconds * (isNumber(record[`${part}_share`]) ? record[`${part}_share`] : 0);
+  return { label: `rank ${record.rank}`, hidden: value('hidden_communication'),
+    ...splitOf(value('compute'), value('exposed_communication'), value('wait'), value('data')) };
+}
+
+// A page of one run shows its ranks instead: there a straggler can be seen.
+function timeSplits(runs) {
+  const splits = runs.length === 1 && (runs[0].summary?.ranks ?? []).length > 1
+    ? runs[0].summary.ranks.map(splitOfRank) : runs.map(splitOfRun);
+  return splits.filter((split) => split);
+}
+
+function totalOf(split) {
+  return TIME_PARTS.reduce((sum, [part]) => sum + split[part], 0);
+}
+
+// Writes each bar's total at its end, or within it where the chart is too narrow.
+function barTotals(text) {
+  return { id: 'barTotals', afterDatasetsDraw: ({ ctx, chartArea, data, scales }) => {
+    ctx.save();
+    ctx.font = `12px ${Chart.defaults.font.family}`;
+    ctx.textBaseline = 'middle';
+    data.labels.forEach((_, row) => {
+      const total = data.datasets.reduce((sum, set) => sum + (set.data[row] ?? 0), 0);
+      const end = scales.x.getPixelForValue(total);
+      const inside = end + 8 + ctx.measureText(text(row)).width > chartArea.right + 8;
+      ctx.textAlign = inside ? 'right' : 'left';
+      ctx.fillStyle = inside ? colour('on-dark') : colour('ink');
+      ctx.fillText(text(row), inside ? end - 8 : end + 8, scales.y.getPixelForValue(row));
+    });
+    ctx.restore();
+  } };
+}
+
+function splitTooltip(splits) {
+  return { callbacks: {
+    label: (item) => ` ${item.dataset.label}: ${duration(item.raw / item.dataset.perSecond)}`
+      + ` (${percent(item.raw / item.dataset.perSecond / totalOf(splits[item.dataIndex]))})`,
+    footer: ([first]) => {
+      const hidden = first ? splits[first.dataIndex].hidden : 0;
+      return hidden > 0 ? `behind backward, at no cost: ${duration(hidden)}` : '';
+    } } };
+}
+
+function timeSplitChart(splits) {
+  const unit = timeUnit(Math.max(...splits.map(totalOf)));
+  const build = () => ({
+    type: 'bar',
+    data: { labels: splits.map((split) => split.label), datasets: TIME_PARTS.map(([part, label]) => ({ label,
+      perSecond: unit.perSecond, data: splits.map((split) => split[part] * unit.perSecond), barThickness: 20,
+      backgroundColor: colour(part) })) },
+    options: chartOptions({
+      x: axis(`${unit.name} an iteration`, { scale: { stacked: true, grace: '12%' } }),
+      y: namesAxis({ stacked: true }),
+    }, splitTooltip(splits), { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
+    plugins: [barTotals((row) => duration(totalOf(splits[row])))],
+    caption: 'Mean over all iterations but the first, and over ranks. Communication that backward hides costs nothing '
+      + 'and is not in the bars.',
+  });
+  return chartFigure({ title: 'Where the time goes', wide: true, height: 64 + 34 * splits.length, build,
+    label: 'Stacked bars of the time of an iteration: compute, exposed communication, waiting, data',
+    keys: colourKeys(TIME_PARTS.map(([part, label]) => ({ label, colour: part }))) });
+}

@@ -1,0 +1,99 @@
+// The timeline of one iteration: a lane for each rank and stream, on one clock.
+
+// What is shown: the run's timeline and its layout, the view in microseconds, and the elements.
+let board = null;
+
+const TIMELINE_KEYS_SHOWN = [
+  { label: 'forward', colour: 'forward' }, { label: 'backward', colour: 'compute' },
+  { label: 'optimizer', colour: 'optimizer' }, { label: 'synchronise', colour: 'synchronise' },
+  { label: 'communication behind backward', colour: 'hidden' },
+  { label: 'waiting behind backward', colour: 'hidden-wait' },
+  { label: 'exposed communication', colour: 'exposed' }, { label: 'waiting for other ranks', colour: 'wait' },
+  { label: 'gradient ready', colour: 'gradient', shape: 'mark' },
+];
+
+function drawTimeline() {
+  if (board) board.draw();
+}
+
+// Device pixels, so that lines stay sharp on dense screens.
+function fitCanvas(canvas, height) {
+  const width = onPaper ? PAPER_WIDTH : canvas.parentElement.clientWidth;
+  const density = window.devicePixelRatio || 1;
+  canvas.style.height = `${height}px`;
+  canvas.width = Math.round(width * density);
+  canvas.height = Math.round(height * density);
+  const context = canvas.getContext('2d');
+  context.setTransform(density, 0, 0, density, 0, 0);
+  return { context, width };
+}
+
+function paintBoard() {
+  const { context, width } = fitCanvas(board.canvas, board.layout.height);
+  if (width === 0) return;
+  board.scale = paintTimeline(context, board.layout, board.timeline, board.view, width, width < 600 ? 50 : 112);
+  const digits = board.view.end - board.view.start < 100 ? 4 : 2;
+  const [start, end] = [board.view.start, board.view.end].map((time) => (time / 1e3).toFixed(digits));
+  board.range.textContent = `${start} to ${end} ms`;
+}
+
+// Another run, or another depth of operations.
+function loadTimeline(timeline) {
+  board.timeline = timeline;
+  board.extent = extentOf(timeline);
+  board.layout = layOut(timeline, board.levels);
+  board.words.textContent = `Iteration ${timeline.iteration ?? ''}. ${overlapInWords(timeline)}`;
+  board.table.replaceChildren(element('summary', {}, 'As a table'), timelineTable(timeline));
+  board.tip.hidden = true;
+  board.canvas.setAttribute('aria-label', `Timeline of iteration ${timeline.iteration ?? ''}: `
+    + `${board.layout.lanes.length} lanes, ${duration((board.extent.end - board.extent.start) / 1e6)}. `
+    + overlapInWords(timeline));
+}
+
+function zoomButtons() {
+  const button = (text, label, act) =>
+    element('button', { type: 'button', 'aria-label': label, onclick: act }, text);
+  return element('div', { class: 'zoom' }, [
+    button('+', 'Zoom in', () => zoom(board, 0.5)),
+    button('−', 'Zoom out', () => zoom(board, 2)),
+    button('Reset', 'Show the whole iteration', () => resetView(board))]);
+}
+
+function newBoard(runs) {
+  const canvas = element('canvas', { role: 'img', tabindex: '0', id: 'timeline-canvas' });
+  const tip = element('div', { class: 'tip', hidden: true });
+  board = { canvas, tip, levels: 2, view: null, scale: null, draw: paintBoard,
+    range: element('span', { class: 'range', id: 'timeline-range', 'aria-live': 'polite' }),
+    words: element('p', { class: 'lead' }), table: element('details'),
+    point: (event) => showTip(board, event) };
+  loadTimeline(runs[runs.length - 1].timeline);
+  board.view = { ...board.extent };
+  listenToTimeline(board);
+}
+
+function timelineTools(runs) {
+  const choose = select('Run', runs.map((run) => [run.name, run.name]), runs[runs.length - 1].name, (name) => {
+    loadTimeline(runs.find((run) => run.name === name).timeline);
+    resetView(board);
+  });
+  const depth = select('Operations', [['0', 'none'], ['2', 'outer'], ['6', 'all']], '2', (levels) => {
+    board.levels = Number(levels);
+    board.layout = layOut(board.timeline, board.levels);
+    board.draw();
+  });
+  return element('div', { class: 'tools' }, [runs.length > 1 ? choose : null, depth, zoomButtons(), board.range]);
+}
+
+function timelineSection(page) {
+  const runs = page.runs.filter((run) =>
+    (run.timeline?.lanes ?? []).some((lane) => clean(lane.spans).length > 0));
+  if (runs.length === 0) return null;
+  newBoard(runs);
+  new ResizeObserver(drawTimeline).observe(board.canvas);
+  return section('timeline', 'One iteration, moment by moment', [board.words, timelineTools(runs),
+    element('figure', { class: 'chart' }, [colourKeys(TIMELINE_KEYS_SHOWN),
+      element('div', { class: 'timeline' }, [board.canvas, board.tip]),
+      element('p', { class: 'hint' },
+        'Drag to move; + and − or, after a click, the wheel to zoom; double click for all.')]),
+    board.table]);
+}

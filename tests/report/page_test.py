@@ -1,0 +1,89 @@
+"""The report page in a real browser: it opens from disk, shows what it was given, and asks nobody for anything."""
+import unittest
+
+import sample
+from page_case import PageTest
+
+
+class Contents(PageTest):
+    def test_every_canvas_is_drawn(self):
+        self.show(sample.page())
+        self.expect_drawn(canvases=7)
+
+    def test_a_scaling_study_has_its_charts(self):
+        self.show(sample.page(("2 x 32", "4 x 32"), kind="scale", scaling=sample.scaling()))
+        self.expect_drawn(canvases=12)
+        self.assertIn("more workers than cores", self.text("#scaling"))
+
+    def test_one_run_shows_its_ranks(self):
+        self.show({**sample.page(("ddp",)), "kind": "train"})
+        self.expect_drawn(canvases=7)
+        self.assertEqual(self.count(".legend"), 0, "one curve needs no legend")
+
+    def test_head_says_what_was_run_and_how_it_went(self):
+        self.show(sample.page())
+        for part in ("A page that was made up", "LeNet-5", "MNIST, 100 images", "Compute-bound: all is well.",
+                     "A processor", "4 cores", "16.0 GB", "lockstep compare --epochs 10"):
+            self.assertIn(part, self.text("header"))
+
+    def test_a_unit_stays_with_its_number(self):
+        self.show(sample.page(notes=["It takes 3 ms, 5 % of 7 samples.", "Compute-bound: all is well."]))
+        notes = self.browser.run("return [...document.querySelectorAll('.notes li')].map((note) => note.textContent);")
+        self.assertEqual(notes, ["It takes 3\u00a0ms, 5\u00a0% of 7 samples."], "the verdict is not said twice")
+
+    def test_what_is_absent_is_left_out(self):
+        self.show(sample.bare())
+        self.assertEqual(self.count("canvas"), 0)
+        self.assertEqual(self.count("section"), 0)
+        self.assertEqual(self.text("h1"), "Bare")
+
+    def test_a_stopped_run_says_where(self):
+        self.show(sample.stopped())
+        self.assertEqual(self.text(".stopped"), "The run stopped after iteration 32 of 700: no summary.json: the run "
+                                                "was killed or is still going.")
+        self.expect_drawn(canvases=4)
+
+    def test_hostile_text_stays_text(self):
+        self.show(sample.hostile())
+        self.assertEqual(self.browser.run("return document.title;"), " ".join(sample.HOSTILE.split()))
+        self.assertEqual(self.count("img, b"), 0)
+        for selector in ("h1", ".verdict", ".machine", ".stopped", "#command", ".notes", ".method", "#configuration",
+                         "tbody"):
+            self.assertIn(sample.HOSTILE, self.text(selector), selector)
+
+    def test_curves_that_coincide_are_said_to(self):
+        data = sample.page(("ring", "ddp", "p2p"))
+        for record in data["runs"][0]["iterations"]:
+            record["loss"] = data["runs"][1]["iterations"][0]["loss"]
+        self.show(data)
+        self.assertIn("On each other, with dashes that take turns: ring and ddp.", self.text("#learning figcaption"))
+
+    def test_a_loss_that_ran_away_is_cut_off_and_named(self):
+        self.show(sample.diverged())
+        self.assertRegex(self.text("#learning figcaption"), r"Ran away, and cut off above 4\.\d+: sum")
+        ends = self.browser.run("const {x, y} = Chart.getChart(document.querySelector('canvas')).scales; "
+                                "return [x.min, x.max, y.max];")
+        self.assertEqual(ends[:2], [1, 100], "cut off above, not at the sides")
+        self.assertLess(ends[2], 5)
+
+    def test_times_beyond_the_axis_are_counted(self):
+        data = sample.page()
+        data["runs"][2]["iterations"][0]["seconds"][0] = 7.5
+        self.show(data)
+        self.assertRegex(self.text("#time"), r"1 of 300 points lie above the axis, up to 1\.88 s")  # mean over 4 ranks
+        self.browser.click("#time .caption button")
+        self.assertNotIn("above the axis", self.text("#time"))
+
+
+class Weight(PageTest):
+    def test_ten_runs_of_eight_ranks(self):
+        file = self.show(sample.page([f"run {number}" for number in range(10)], ranks=8, points=500))
+        self.assertLess(file.stat().st_size, 5e6)
+        self.expect_drawn(canvases=7)
+
+    def test_asks_for_nothing(self):
+        self.expect_nothing_asked_for(self.show(sample.page()))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
