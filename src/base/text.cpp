@@ -37,6 +37,25 @@ std::string by_rank(const std::vector<std::string>& texts, std::string_view verb
   return text;
 }
 
+std::string shell_quoted(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    const bool harmless = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("-_./,:=+@%").find(c) != std::string_view::npos;
+    });
+    if (!text.empty()) text += ' ';
+    if (harmless) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {

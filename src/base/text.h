@@ -16,6 +16,10 @@ std::string enumerate(const std::vector<std::string>& items);
 /// text have nothing to say.
 std::string by_rank(const std::vector<std::string>& texts, std::string_view verb);
 
+/// The words as a shell reads them back: quoted where one has more than letters, digits and a few
+/// harmless signs.
+std::string shell_quoted(const std::vector<std::string>& words);
+
 /// The parts of `text` between separators; an empty text has no parts.
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -3,12 +3,14 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "base/text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 
@@ -37,6 +39,19 @@ void write_json(const std::string& file, const nlohmann::json& json) {
 
 bool on_terminal() {
   return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+}
+
+std::string typed_command() {
+  std::string text = read_file("/proc/self/cmdline");
+  if (text.ends_with('\0')) text.pop_back();
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= text.size();) {  // words may be empty
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  words.front() = "lockstep";
+  return shell_quoted(words);
 }
 
 std::string default_run_dir(const std::string& kind) {

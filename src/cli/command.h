@@ -21,6 +21,7 @@ void add_bench_command(CLI::App& app, int& code);
 void add_launch_command(CLI::App& app, int& code);
 void add_data_command(CLI::App& app, int& code);
 void add_doctor_command(CLI::App& app, int& code);
+void add_report_command(CLI::App& app, int& code);
 
 /// Adds all that this build has: without torch, those that train are left out.
 void add_commands(CLI::App& app, int& code);
@@ -34,6 +35,9 @@ void write_json(const std::string& file, const nlohmann::json& json);
 
 /// Whether to use colours and redraw lines: standard output is a terminal and NO_COLOR is not set.
 bool on_terminal();
+
+/// The command that this process was started with, as a shell reads it: "lockstep train --lr 0.1".
+std::string typed_command();
 
 /// "runs/<kind>-<date>-<time>" in the current folder.
 std::string default_run_dir(const std::string& kind);

@@ -5,9 +5,11 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/leave_report.h"
 #include "cli/study_runs.h"
 #include "cli/train_options.h"
 #include "study/mistakes.h"
+#include "train/origin.h"
 
 #include <fmt/format.h>
 
@@ -56,10 +58,12 @@ std::string announcement(const train::TrainConfig& config) {
                      config.workers == 1 ? "" : "s");
 }
 
-void finish(const CompareCommand& command, const nlohmann::json& result) {
+void finish(const CompareCommand& command, nlohmann::json result) {
+  result.update(train::origin_json(command.job.command));
   write_file(command.job.run_dir / "summary.json", result.dump(2) + "\n");
   if (command.view.json != "-")
     fmt::print("The runs are recorded in {}\n", command.job.run_dir.string());
+  leave_report(command.job.run_dir, command.view.json != "-");
   write_json(command.view.json, result);
 }
 

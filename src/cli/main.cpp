@@ -1,4 +1,5 @@
 // The lockstep command. It and its subcommands are the only code that prints or exits.
+#include "base/version.h"
 #include "cli/command.h"
 
 #include <CLI/CLI.hpp>
@@ -7,7 +8,7 @@
 int main(int argc, char** argv) {
   using namespace lockstep::cli;
   CLI::App app("Distributed data-parallel training for C++.", "lockstep");
-  app.set_version_flag("--version", LOCKSTEP_VERSION);
+  app.set_version_flag("--version", lockstep::version());
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   int code = kSuccess;

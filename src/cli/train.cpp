@@ -3,6 +3,7 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/leave_report.h"
 #include "cli/run_training.h"
 #include "cli/stop_request.h"
 #include "cli/train_options.h"
@@ -14,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 
 namespace lockstep::cli {
@@ -52,6 +54,29 @@ void print_summary(const train::Summary& summary, const train::TrainConfig& conf
              config.run_dir.string());
 }
 
+/// Trains, and prints what came out where results are `shown`; a run that is cut short leaves a
+/// report, too.
+train::Summary with_report(const TrainCommand& command, bool shown,
+                           const std::function<train::Summary()>& train) {
+  const bool printed = command.view.json != "-";
+  try {
+    train::Summary summary = train();
+    if (shown && printed) print_summary(summary, command.config);
+    if (shown) leave_report(command.config.run_dir, printed);
+    return summary;
+  } catch (...) {
+    if (shown) leave_report(command.config.run_dir, printed);
+    throw;
+  }
+}
+
+/// What starts as many workers again, on one machine.
+std::string launch_command(const Group& group, const std::string& command) {
+  const bool mpi = group.transport() == "mpi" || group.transport() == "shm+mpi";
+  return fmt::format("{} {} {}", mpi ? "mpirun -n" : "lockstep launch --workers", group.size(),
+                     mpi ? command : "-- " + command);
+}
+
 /// Started by a launcher: this process is one worker of the run.
 void train_as_worker(TrainCommand& command) {
   GroupOptions options;
@@ -59,20 +84,22 @@ void train_as_worker(TrainCommand& command) {
   Group group = init(options);
   command.config.workers = group.size();
   command.config.transport = group.transport();
+  const bool shows_result = group.rank() == 0 && command.progress.empty();
+  if (command.progress.empty())
+    command.config.command = launch_command(group, command.config.command);
   const auto progress = make_progress(worker_style(command), command.view.log_every);
   catch_stop_requests();
-  const train::Summary summary =
-      train::train_worker(group, command.config, *progress, &stop_requested);
-  if (group.rank() != 0 || !command.progress.empty()) return;
-  if (command.view.json != "-") print_summary(summary, command.config);
-  write_json(command.view.json, train::to_json(summary));
+  const train::Summary summary = with_report(command, shows_result, [&] {
+    return train::train_worker(group, command.config, *progress, &stop_requested);
+  });
+  if (shows_result) write_json(command.view.json, train::to_json(summary));
 }
 
 void train_with_workers(const TrainCommand& command) {
-  const train::Summary summary =
-      run_training(command.config, style_for(command.view), command.view.log_every, stdout,
-                   OnInterrupt::checkpoint);
-  if (command.view.json != "-") print_summary(summary, command.config);
+  const train::Summary summary = with_report(command, true, [&] {
+    return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
+                        OnInterrupt::checkpoint);
+  });
   write_json(command.view.json, train::to_json(summary));
 }
 
@@ -97,7 +124,9 @@ void add_train_command(CLI::App& app, int& code) {
   command->add_option("--mistake", options->config.mistake,
                       "make a classic mistake on purpose, to see what it does: " +
                           fmt::format("{}", fmt::join(train::mistake_names(), ", ")));
-  command->add_option("--progress", options->progress)->group("");  // not for users: hidden
+  // Not for users: hidden.
+  command->add_option("--progress", options->progress)->group("");
+  command->add_option("--command", options->config.command)->group("");
   command->callback([command, options, &code] {
     options->transport_given = command->count("--transport") > 0;
     try {

@@ -1,6 +1,7 @@
 #include "cli/train_options.h"
 
 #include "base/files.h"
+#include "cli/command.h"
 #include "cli/shipped_data.h"
 #include "cli/transport_list.h"
 #include "models/model_names.h"
@@ -53,6 +54,7 @@ void finish_train_options(const CLI::App& command, train::TrainConfig& config,
                           const TrainView& view) {
   // Steps alone say how long: then as many epochs as they need.
   if (command.count("--iterations") > 0 && command.count("--epochs") == 0) config.epochs = 0;
+  if (config.command.empty()) config.command = typed_command();
   config.validate();
   // Better now than after hours of training.
   if (!config.save.empty()) require_writable(config.save);
@@ -91,6 +93,7 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   if (!config.init.empty()) add("--init", config.init.string());
   if (!config.save.empty()) add("--save", config.save.string());
   if (!config.run_dir.empty()) add("--run-dir", config.run_dir.string());
+  if (!config.command.empty()) add("--command", config.command);
   return arguments;
 }
 

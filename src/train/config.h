@@ -52,6 +52,8 @@ struct TrainConfig {
   std::size_t checkpoint_every = 0;  ///< iterations; 0 for none. Needs a run folder
   bool resume = false;               ///< go on from the run folder's newest checkpoint
 
+  std::string command;  ///< what the user typed, for a shell; only kept for who reads of the run
+
   /// Throws UsageError for values that make no sense, before anything is started.
   void validate() const;
 

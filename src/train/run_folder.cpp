@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "train/metrics_file.h"
+#include "train/origin.h"
 
 #include <fmt/format.h>
 
@@ -15,14 +16,23 @@ FolderLock lock_run_folder(const std::filesystem::path& folder) {
                     "--run-dir");
 }
 
-RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, const Done& done)
+RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, const Done& done,
+                     const Plan& plan)
     : folder_(std::move(folder)) {
   make_folder(folder_);
   std::string kept;
   if (done.iterations > 0)
     kept = lines_until(folder_ / "metrics.jsonl", done.iterations, done.epochs);
   for (const char* stale : {"summary.json", "trace.json"}) std::filesystem::remove(folder_ / stale);
-  write_file(folder_ / "config.json", to_json(config).dump(2) + "\n");
+  std::error_code only_a_report;
+  std::filesystem::remove(folder_ / "report.html", only_a_report);
+  nlohmann::json json = to_json(config);
+  json.update(origin_json(config.command));
+  json.update({{"planned_iterations", plan.iterations},
+               {"parameters", plan.parameters},
+               {"gradient_bytes", plan.gradient_bytes}});
+  write_file(folder_ / "config.json",
+             json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   write_file(folder_ / "metrics.jsonl", kept);
   metrics_.open(folder_ / "metrics.jsonl", std::ios::app);
   if (!metrics_)

@@ -1,6 +1,6 @@
 // RunFolder: the files that record a run. Written by rank 0 only.
 //
-//   config.json     what was asked for
+//   config.json     what was asked for, by which command, and on which machine
 //   metrics.jsonl   every iteration and epoch of every rank, and the test, a line each
 //   trace.json      when its first iterations did what, for Perfetto or Chrome
 //   summary.json    what came out; there only if the run ended well
@@ -30,9 +30,17 @@ class RunFolder {
     std::size_t epochs = 0;  ///< whole ones
   };
 
+  /// What the options come to, for who reads of the run.
+  struct Plan {
+    std::size_t iterations = 0;
+    std::size_t parameters = 0;      ///< tensors whose gradients are kept equal
+    std::size_t gradient_bytes = 0;  ///< of all of them
+  };
+
   /// Makes the folder and starts its files anew, but for the metrics of what is done. Throws
   /// FileError if it cannot be written.
-  RunFolder(std::filesystem::path folder, const TrainConfig& config, const Done& done);
+  RunFolder(std::filesystem::path folder, const TrainConfig& config, const Done& done,
+            const Plan& plan);
 
   /// What each rank measured in these iterations before the run was resumed; see metrics_file.h.
   std::vector<std::vector<Record>> read_iterations(std::size_t first, std::size_t last,

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <span>
 #include <thread>
 
@@ -99,14 +100,23 @@ observe::Times mean_times(const Totals& totals) {
   return mean;
 }
 
+/// JSON has no number for the loss of a training that went astray: it is written as null.
+void restore_losses(nlohmann::json& part) {
+  for (const char* loss : {"train_loss", "test_loss"})
+    if (const auto found = part.find(loss); found != part.end() && found->is_null())
+      *found = std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace
 
 nlohmann::json to_json(const Summary& summary) {
   return nlohmann::json(summary);
 }
 
-Summary summary_from_json(const nlohmann::json& json, const std::string& source) {
+Summary summary_from_json(nlohmann::json json, const std::string& source) {
   try {
+    restore_losses(json);
+    for (auto& rank : json.at("ranks")) restore_losses(rank);
     return json.get<Summary>();
   } catch (const nlohmann::json::exception& error) {
     throw FileError(fmt::format("{}: not a summary of this version: {}", source, error.what()));

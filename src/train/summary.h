@@ -74,7 +74,7 @@ struct Summary {
 
 nlohmann::json to_json(const Summary& summary);
 /// Throws FileError that names `source` if a field is missing or of the wrong type.
-Summary summary_from_json(const nlohmann::json& json, const std::string& source);
+Summary summary_from_json(nlohmann::json json, const std::string& source);
 
 /// Fills in all that follows from the ranks' records (rank by rank, in order of iterations): scores
 /// from those of the last epoch, all else from `records`. A run that was resumed has records since

@@ -95,10 +95,19 @@ class Worker {
   void open_folder() {
     if (!config_.resume) require_no_checkpoints(config_.run_dir);
     folder_.emplace(config_.run_dir, config_,
-                    RunFolder::Done{done_, done_ / feed_.batches_per_epoch()});
+                    RunFolder::Done{done_, done_ / feed_.batches_per_epoch()}, plan());
     const std::size_t begun = done_ % feed_.batches_per_epoch();
     if (begun > 0)
       epoch_records_ = folder_->read_iterations(done_ - begun + 1, done_, config_.batch);
+  }
+
+  RunFolder::Plan plan() const {
+    RunFolder::Plan plan{.iterations = planned_iterations()};
+    for (const sync::Parameter& parameter : replica_.engine().parameters()) {
+      plan.parameters += 1;
+      plan.gradient_bytes += parameter.count * size_of(config_.type());
+    }
+    return plan;
   }
 
   /// A collective; rank 0 writes.

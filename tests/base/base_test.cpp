@@ -120,6 +120,18 @@ TEST(Text, SizesAreReadAndWrittenAsPeopleDo) {
   EXPECT_EQ(format_bytes(1000), "1000");
 }
 
+TEST(Text, WordsAreQuotedSoThatAShellReadsThemBack) {
+  EXPECT_EQ(shell_quoted({"lockstep", "train", "--lr=0.1", "a/b.c"}),
+            "lockstep train --lr=0.1 a/b.c");
+  const std::vector<std::string> words{"printf", "%s|", "",   "a b", "it's", "$HOME",
+                                       "*",      "~",   "\\", "\n",  "ü",    "a;b"};
+  FILE* shell = ::popen(shell_quoted(words).c_str(), "r");
+  char output[100] = {};
+  output[std::fread(output, 1, sizeof output - 1, shell)] = '\0';
+  ::pclose(shell);
+  EXPECT_STREQ(output, "|a b|it's|$HOME|*|~|\\|\n|ü|a;b|");
+}
+
 TEST(Text, NumbersOutOfRangeAreRefusedByName) {
   EXPECT_EQ(parse_integer("7", "RANK", 0, 10), 7);
   for (const char* bad : {"", "x", "7x", "11", "-1", "1e3", "99999999999999999999"}) {

@@ -41,8 +41,8 @@ class Train(ProgramTest):
         output, _ = self.run_program("train", *SMALL)
         (run,) = (self.folder / "runs").iterdir()
         self.assertIn(f"runs/{run.name}", output)
-        self.assertEqual(sorted(file.name for file in run.iterdir()), ["config.json", "metrics.jsonl", "summary.json",
-                                                                   "trace.json"])
+        self.assertEqual(sorted(file.name for file in run.iterdir()), ["config.json", "metrics.jsonl", "report.html",
+                                                                   "summary.json", "trace.json"])
 
     def test_json_is_the_summary(self):
         output, errors = self.run_program("train", *SMALL, "--workers", 2, "--run-dir", "run", "--json", "-")

@@ -2,6 +2,7 @@
 #include "launch/machine.h"
 
 #include "base/files.h"
+#include "launch/machine_description.h"
 
 #include <gtest/gtest.h>
 
@@ -53,6 +54,22 @@ TEST_F(ControlGroups, NoLimitIsNothing) {
   put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_FALSE(cpu_quota(root_));
   EXPECT_FALSE(memory_limit(root_));
+}
+
+TEST_F(ControlGroups, AMachineIsDescribedByItsFiles) {
+  put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Quick 3000 @ 2 GHz\nmodel name\t: other\n");
+  put("etc/os-release", "NAME=\"Some\"\nPRETTY_NAME=\"Some Linux 7 (blue)\"\n");
+  const MachineDescription machine = describe_machine(root_);
+  EXPECT_EQ(machine.processor, "Quick 3000 @ 2 GHz");
+  EXPECT_TRUE(machine.system.starts_with("Some Linux 7 (blue), Linux ")) << machine.system;
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_EQ(machine.memory_bytes, find_memory().total);
+}
+
+TEST_F(ControlGroups, AMachineWithoutFilesIsDescribedByItsKernel) {
+  const MachineDescription machine = describe_machine(root_);
+  EXPECT_EQ(machine.processor, "");
+  EXPECT_TRUE(machine.system.starts_with("Linux ")) << machine.system;
 }
 
 TEST(Machine, UsableCoresAreWhatAllLimitsLeave) {

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 #include "train/training.h"
@@ -12,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,6 +33,7 @@ class FinishedRun : public ::testing::Test {
     config.workers = 2;
     config.epochs = 2;
     config.run_dir = run_dir();
+    config.command = "lockstep train 'as typed'";
     summary_ = train_on_threads(config);
   }
   static void TearDownTestSuite() { folder_.reset(); }
@@ -77,7 +81,23 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"bucket_mb", 25.0},    {"init", ""},
                                    {"mistake", ""},        {"trace", 10},
                                    {"checkpoint_every", 0}};
-  EXPECT_EQ(read("config.json"), expected);
+  nlohmann::json config = read("config.json");
+  for (const char* known :
+       {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
+    EXPECT_EQ(config.erase(known), 1u) << known;
+  EXPECT_EQ(config, expected);
+}
+
+TEST_F(FinishedRun, ConfigSaysWhatItComesToAndWhereItRan) {
+  const nlohmann::json config = read("config.json");
+  EXPECT_EQ(config.at("command"), "lockstep train 'as typed'");
+  EXPECT_EQ(config.at("version"), version());
+  EXPECT_GE(config.at("machine").at("cores"), 1);
+  EXPECT_GT(config.at("machine").at("memory_bytes"), 1 << 20);
+  EXPECT_NE(config.at("machine").at("system").get<std::string>().find("Linux"), std::string::npos);
+  EXPECT_EQ(config.at("planned_iterations"), 14);
+  EXPECT_EQ(config.at("parameters"), 10);
+  EXPECT_EQ(config.at("gradient_bytes"), 61706 * 4);
 }
 
 TEST_F(FinishedRun, MetricsHaveEveryIterationAndEpochOfEveryRank) {
@@ -237,10 +257,29 @@ TEST(RunFolder, StartsAnewOverAnOldRun) {
 TEST(RunFolder, AnOldSummaryGoesWhenANewRunBegins) {
   const testing::TemporaryFolder folder;
   folder.write("summary.json", "{}");
-  const RunFolder begun(folder.path(), small_job(), {});
+  const RunFolder begun(folder.path(), small_job(), {}, {});
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "summary.json"));
   testing::expect_error<FileError>([&] { read_summary(folder.path()); },
                                    {"summary.json: cannot open: No such file"});
+}
+
+TEST(RunFolder, ALossThatWentAstrayIsReadBackAsNoNumber) {
+  const testing::TemporaryFolder folder;
+  Summary summary;
+  summary.train_loss = summary.test_loss = std::numeric_limits<double>::quiet_NaN();
+  summary.ranks.emplace_back().train_loss = std::numeric_limits<double>::quiet_NaN();
+  folder.write("summary.json", to_json(summary).dump());
+  const Summary read = read_summary(folder.path());
+  EXPECT_TRUE(std::isnan(read.train_loss));
+  EXPECT_TRUE(std::isnan(read.test_loss));
+  EXPECT_TRUE(std::isnan(read.ranks.at(0).train_loss));
+}
+
+TEST(RunFolder, AnOldReportGoesWhenANewRunBegins) {
+  const testing::TemporaryFolder folder;
+  folder.write("report.html", "of another run");
+  const RunFolder begun(folder.path(), small_job(), {}, {});
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "report.html"));
 }
 
 TEST(RunFolder, ASummaryThatIsNoneIsRefused) {

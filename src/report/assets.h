@@ -1,0 +1,16 @@
+// The page's parts, put into the program when it is built: see CMakeLists.txt.
+#pragma once
+
+#include <string_view>
+
+namespace lockstep::report {
+
+/// page/page.html, in which PAGE_TITLE, /*STYLE*/, PAGE_DATA, /*LIBRARY*/ and /*SCRIPTS*/ stand for
+/// what comes there.
+extern const std::string_view kPageSkeleton;
+extern const std::string_view kPageStyle;
+extern const std::string_view kPageScripts;
+/// Chart.js.
+extern const std::string_view kChartLibrary;
+
+}  // namespace lockstep::report

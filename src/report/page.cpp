@@ -1,0 +1,97 @@
+#include "report/page.h"
+
+#include "base/version.h"
+#include "report/headline.h"
+#include "report/methods.h"
+#include "report/run_json.h"
+#include "report/tables.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace lockstep::report {
+
+namespace {
+
+using nlohmann::json;
+
+/// Each curve's and each lane's share.
+RunLimits share_out(const Source& source, const PageLimits& limits) {
+  std::size_t curves = 1, lanes = 1;
+  constexpr std::size_t kRanks = TimelineLimits{}.ranks;
+  for (const Run& run : source.runs) {
+    const std::size_t ranks = std::max(run.metrics.ranks.size(), std::size_t{1});
+    curves += ranks;
+    lanes += 2 * std::min(ranks, kRanks);
+  }
+  RunLimits shares;
+  shares.points = std::clamp<std::size_t>(limits.points / curves, 10, limits.points_of_a_curve);
+  shares.timeline.spans = std::clamp<std::size_t>(limits.spans / lanes, 40, limits.spans_of_a_lane);
+  return shares;
+}
+
+json tables_of(const Source& source) {
+  if (source.kind == "train") {
+    json tables = json::array();
+    const Run& run = source.runs.front();
+    tables.push_back(ranks_table(run));
+    if (run.summary) tables.push_back(summary_table(run));
+    return tables;
+  }
+  if (source.study)
+    if (json tables = study_tables(*source.study); !tables.empty()) return tables;
+  return json::array({runs_table(source.runs)});
+}
+
+/// Throws FileError.
+void check_origin(const Fields& fields) {
+  fields.text("command");
+  fields.text("version");
+  const Fields machine = fields.object("machine");
+  machine.text("processor");
+  machine.text("system");
+  machine.count("cores");
+  machine.count("memory_bytes");
+}
+
+/// Where it comes from: what a study's own file says, or what all runs have in common; null if
+/// nobody says.
+json origin_of(const Source& source, const char* field) {
+  if (source.study && source.study->json().contains(field)) return source.study->json()[field];
+  const json value = source.runs.front().config.json().value(field, json());
+  for (const Run& run : source.runs)
+    if (run.config.json().value(field, json()) != value) return nullptr;
+  return value;
+}
+
+}  // namespace
+
+json page_json(const Source& source, const PageLimits& limits) {
+  const RunLimits shares = share_out(source, limits);
+  for (const Run& run : source.runs) check_origin(run.config);
+  if (source.study) check_origin(*source.study);
+  std::vector<std::string> notes = notes_of(source);
+  json runs = json::array();
+  LeftOut left_out;
+  for (const Run& run : source.runs) runs.push_back(run_json(run, shares, left_out));
+  for (std::string& note : left_out.notes()) notes.push_back(std::move(note));
+  json page{{"format", kFormat},
+            {"kind", source.kind},
+            {"title", title_of(source)},
+            {"command", origin_of(source, "command")},
+            {"version", origin_of(source, "version")},
+            {"machine", origin_of(source, "machine")},
+            {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
+            {"verdict", verdict_of(source)},
+            {"tables", tables_of(source)},
+            {"methods", methods_json(source.runs)}};
+  if (source.study) page["scaling"] = scaling_of(*source.study);
+  page["runs"] = std::move(runs);
+  page["notes"] = notes;
+  return page;
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,26 @@
+// A run's folder as one HTML page: no network, opens from disk.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockstep::report {
+
+/// What is beside the data of a folder's report.
+constexpr const char* kReportFile = "report.html";
+
+/// Writes the page of one run or study into its folder, and returns where. All that it shows comes
+/// from the files there. Throws FileError for files that cannot be used or written.
+std::filesystem::path write_report(const std::filesystem::path& folder);
+
+/// Writes the page of one folder, or of several side by side, to a file.
+void write_report(const std::vector<std::filesystem::path>& folders,
+                  const std::filesystem::path& file);
+
+/// The page itself, from data as page_json() makes them.
+std::string html_of(const nlohmann::json& page);
+
+}  // namespace lockstep::report

@@ -1,0 +1,173 @@
+#include "report/tables.h"
+
+#include "report/numbers.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace lockstep::report {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr double kMega = 1e6;
+
+/// What the columns mean, for those whose names do not say it.
+const std::map<std::string, std::string> kExplained{
+    {"ms/iteration", "median, the first iteration left out"},
+    {"compute %", "forward, backward and optimizer, of an iteration's time"},
+    {"communication %", "inside collectives, whether or not backward went on meanwhile"},
+    {"hidden %", "communication while backward went on"},
+    {"exposed %", "after backward, spent on keeping gradients equal"},
+    {"waiting %", "of communication: until the slowest rank had come"},
+    {"data %", "waiting for the next batch"},
+    {"MB/iteration", "sent by the rank; in shared memory, read from and written for others"},
+    {"MB rank 0", "sent by rank 0 in an iteration"},
+    {"MB others", "sent by each other rank in an iteration"},
+    {"train loss", "of the last epoch"},
+    {"train %", "accuracy in the last epoch"},
+    {"weights",
+     "the first digits of the SHA-256 of the final weights: equal ones are equal to the bit"}};
+
+json table(const char* title, const std::vector<std::string>& columns, json rows) {
+  json explain = json::object();
+  for (const std::string& column : columns)
+    if (const auto found = kExplained.find(column); found != kExplained.end())
+      explain[column] = found->second;
+  return {{"title", title}, {"columns", columns}, {"rows", std::move(rows)}, {"explain", explain}};
+}
+
+std::string megabytes(Number bytes) {
+  return bytes ? fixed(*bytes / kMega, 3) : "–";
+}
+
+std::vector<std::string> shares_of(const Fields& part) {
+  std::vector<std::string> cells;
+  for (const char* share : {"compute_share", "communication_share", "hidden_communication_share",
+                            "exposed_communication_share", "wait_share", "data_share"})
+    cells.push_back(percent(part.number(share)));
+  return cells;
+}
+
+void append(std::vector<std::string>& cells, const std::vector<std::string>& more) {
+  cells.insert(cells.end(), more.begin(), more.end());
+}
+
+std::vector<std::string> row_of(const Run& run) {
+  std::vector<std::string> cells{run.name, run.method(), fmt::format("{}", run.workers())};
+  if (!run.summary) {
+    const observe::Times times = run.metrics.mean_times();
+    append(cells, {milliseconds(times.total), "–", "–", "–", "–", "–", "–", "–", "–", "–", "–", "–",
+                   "–", "stopped"});
+    return cells;
+  }
+  const Fields& summary = *run.summary;
+  const std::vector<Fields> ranks = summary.list("ranks");
+  append(cells, {milliseconds(summary.object("seconds_per_iteration").number("p50")),
+                 fixed(summary.number("seconds_total"), 2)});
+  append(cells, shares_of(summary));
+  append(cells,
+         {ranks.empty() ? "–" : megabytes(ranks.front().number("bytes_per_iteration")),
+          ranks.size() < 2 ? "–" : megabytes(ranks.back().number("bytes_per_iteration")),
+          fixed(summary.number("train_loss"), 4), percent(summary.number("train_accuracy")),
+          percent(summary.number("test_accuracy")), summary.text("weights_sha256").substr(0, 8)});
+  return cells;
+}
+
+std::vector<std::string> rank_row(const Fields& rank) {
+  std::vector<std::string> cells{fmt::format("{}", rank.count("rank")),
+                                 milliseconds(rank.number("seconds_per_iteration"))};
+  append(cells, shares_of(rank));
+  append(cells, {megabytes(rank.number("bytes_per_iteration")), fixed(rank.number("train_loss"), 4),
+                 percent(rank.number("train_accuracy"))});
+  return cells;
+}
+
+/// As a summary would have it, but for the bytes, which are not in metrics.
+Fields rank_of(int number, const RankMetrics& metrics) {
+  const observe::Times times = metrics.mean_times();
+  const auto share = [&](double part) { return times.total > 0 ? part / times.total : 0; };
+  const bool epochs = metrics.epochs.size() > 0;
+  const auto last = [&](const std::vector<double>& values) {
+    return epochs ? json(values.back()) : json();
+  };
+  return {json{{"rank", number},
+               {"seconds_per_iteration", times.total},
+               {"compute_share", share(times.forward + times.backward + times.optimizer)},
+               {"communication_share", share(times.communication)},
+               {"hidden_communication_share", share(times.hidden)},
+               {"exposed_communication_share", share(times.exposed)},
+               {"wait_share", share(times.wait)},
+               {"data_share", share(times.data)},
+               {"train_loss", last(metrics.epochs.first)},
+               {"train_accuracy", last(metrics.epochs.second)}},
+          "metrics.jsonl"};
+}
+
+}  // namespace
+
+json runs_table(const std::vector<Run>& runs) {
+  json rows = json::array();
+  for (const Run& run : runs) rows.push_back(row_of(run));
+  return table("Runs",
+               {"run", "method", "workers", "ms/iteration", "total s", "compute %",
+                "communication %", "hidden %", "exposed %", "waiting %", "data %", "MB rank 0",
+                "MB others", "train loss", "train %", "test %", "weights"},
+               std::move(rows));
+}
+
+json ranks_table(const Run& run) {
+  json rows = json::array();
+  if (run.summary)
+    for (const Fields& rank : run.summary->list("ranks")) rows.push_back(rank_row(rank));
+  else
+    for (const auto& [number, metrics] : run.metrics.ranks)
+      rows.push_back(rank_row(rank_of(number, metrics)));
+  return table("Ranks",
+               {"rank", "ms/iteration (mean)", "compute %", "communication %", "hidden %",
+                "exposed %", "waiting %", "data %", "MB/iteration", "train loss", "train %"},
+               std::move(rows));
+}
+
+json summary_table(const Run& run) {
+  const Fields& it = *run.summary;
+  const Fields seconds = it.object("seconds_per_iteration");
+  json rows = json::array({{"iterations", fmt::format("{}", it.count("iterations"))},
+                           {"seconds in all", fixed(it.number("seconds_total"), 2)},
+                           {"seconds an epoch", fixed(it.number("seconds_per_epoch"), 3)},
+                           {"ms/iteration, median", milliseconds(seconds.number("p50"))},
+                           {"ms/iteration, mean", milliseconds(seconds.number("mean"))},
+                           {"ms/iteration, 90 % are faster", milliseconds(seconds.number("p90"))},
+                           {"images/s", fixed(it.number("images_per_second"), 0)},
+                           {"MB/s in collectives", fixed(it.number("bandwidth_mbs"), 1)},
+                           {"train loss", fixed(it.number("train_loss"), 4)},
+                           {"train accuracy %", percent(it.number("train_accuracy"))},
+                           {"test loss", fixed(it.number("test_loss"), 4)},
+                           {"test accuracy %", percent(it.number("test_accuracy"))},
+                           {"peak memory of a worker, MB", megabytes(it.number("peak_rss_bytes"))},
+                           {"weights, SHA-256", it.text("weights_sha256")}});
+  return table("The run", {"figure", "value"}, std::move(rows));
+}
+
+json study_tables(const Fields& study) {
+  json tables = json::array();
+  for (const Fields& table : study.list("tables")) {
+    const std::size_t columns = table.texts("columns").size();
+    table.text("title");
+    const json& rows = table.json().value("rows", json::array());
+    if (!rows.is_array()) table.fail("rows", "a list");
+    for (const json& row : rows) {
+      if (!row.is_array() || row.size() != columns)
+        table.fail("rows", "a list of rows with a cell a column");
+      for (const json& cell : row)
+        if (!cell.is_string()) table.fail("rows", "a list of rows of texts");
+    }
+    table.object("explain");
+    tables.push_back(table.json());
+  }
+  return tables;
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,19 @@
+#include "train/origin.h"
+
+#include "base/version.h"
+#include "launch/machine_description.h"
+
+namespace lockstep::train {
+
+nlohmann::json origin_json(const std::string& command) {
+  const launch::MachineDescription machine = launch::describe_machine();
+  return {{"command", command},
+          {"version", version()},
+          {"machine",
+           {{"processor", machine.processor},
+            {"cores", machine.cores},
+            {"memory_bytes", machine.memory_bytes},
+            {"system", machine.system}}}};
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,201 @@
+"""lockstep report: the pages of real runs, whole, stopped and killed."""
+import json
+import os
+import re
+import signal
+import unittest
+
+from program import ENDLESS, SMALL, ProgramTest
+
+
+class Report(ProgramTest):
+    def page(self, file):
+        """The data of a page, which has all of them between two marks."""
+        text = (self.folder / file).read_text()
+        self.assertNotRegex(text, r"(?:src|href)=.?(?:https?:)?//")
+        return json.loads(re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)[1])
+
+    def summary(self, folder):
+        return json.loads((self.folder / folder / "summary.json").read_text())
+
+    def train(self, folder, *options):
+        return self.run_program("train", *SMALL, "--iterations", 6, "--run-dir", folder, *options)
+
+    def test_a_training_leaves_one(self):
+        output, _ = self.train("run", "--workers", 2)
+        self.assertRegex(output, r"(?m)^report: run/report\.html$")
+        page = self.page("run/report.html")
+        summary = self.summary("run")
+        self.assertEqual(page["kind"], "train")
+        self.assertEqual(page["command"], "lockstep train --limit 32 --batch 16 --iterations 6 --run-dir run --workers 2")
+        self.assertEqual(page["verdict"], summary["verdict"])
+        (run,) = page["runs"]
+        self.assertEqual(run["summary"], summary)
+        self.assertEqual([curve["rank"] for curve in run["iterations"]], [0, 1])
+        self.assertEqual(run["iterations"][0]["iteration"], [1, 2, 3, 4, 5, 6])
+        self.assertNotEqual(run["timeline"]["iteration"], 1)
+        self.assertEqual({lane["stream"] for lane in run["timeline"]["lanes"]}, {"training", "communication"})
+        parts = {span["name"] for lane in run["timeline"]["lanes"] for span in lane["spans"] if span["kind"] == "part"}
+        self.assertEqual(parts, {"data", "forward", "backward", "synchronise", "optimizer"})
+        ranks = {row[0]: row for row in page["tables"][0]["rows"]}
+        for rank in summary["ranks"]:
+            self.assertEqual(ranks[str(rank["rank"])][1], f"{1000 * rank['seconds_per_iteration']:.3f}")
+
+    def test_bytes_are_those_of_the_formula(self):
+        for method, rank_0, others in (("gather-scatter", 494, 247), ("ring", 329, 329)):
+            self.train(method, "--workers", 3, "--sync", method)
+            (text,) = self.page(f"{method}/report.html")["methods"]
+            for which in ("predicted", "measured"):
+                said = [int(number) for number in re.findall(r"(\d+) kB from", text[which])]
+                self.assertEqual(said, [rank_0, others] if rank_0 != others else [rank_0], text)
+
+    def test_every_way_to_start_workers_leaves_one(self):
+        for transport in ["thread", "gloo", "mpi"]:
+            output, _ = self.train(transport, "--workers", 2, "--transport", transport)
+            self.assertEqual(output.count("report: "), 1)
+            self.assertEqual(self.page(f"{transport}/report.html")["command"],
+                             f"lockstep train --limit 32 --batch 16 --iterations 6 --run-dir {transport} --workers 2 "
+                             f"--transport {transport}")
+        program = os.environ["LOCKSTEP_BINARY"]
+        output, _ = self.run_program("launch", "--workers", 2, "--", program, "train", *SMALL, "--iterations", 6, "--run-dir",
+                                     "launched")
+        self.assertIn("report: launched/report.html", output)
+        self.assertEqual(self.page("launched/report.html")["command"],
+                         "lockstep launch --workers 2 -- lockstep train --limit 32 --batch 16 --iterations 6 --run-dir launched")
+
+    def test_the_command_can_be_repeated_whatever_it_holds(self):
+        self.train("a 'run' <b>", "--json", "-")
+        self.assertEqual(self.page("a 'run' <b>/report.html")["command"],
+                         "lockstep train --limit 32 --batch 16 --iterations 6 --run-dir 'a '\\''run'\\'' <b>' --json -")
+
+    def test_json_alone_stays_alone(self):
+        output, errors = self.train("run", "--json", "-")
+        json.loads(output)
+        self.assertEqual(errors, "")
+        self.assertTrue((self.folder / "run" / "report.html").exists())
+
+    def test_a_comparison_leaves_one(self):
+        output, _ = self.run_program("compare", *SMALL, "--epochs", 2, "--workers", 2, "--methods", "ddp,ring", "--run-dir",
+                                     "study")
+        self.assertIn("report: study/report.html", output)
+        page = self.page("study/report.html")
+        summary = self.summary("study")
+        self.assertEqual(page["kind"], "compare")
+        self.assertTrue(page["command"].startswith("lockstep compare --limit"))
+        self.assertGreater(page["machine"]["cores"], 0)
+        self.assertEqual([run["name"] for run in page["runs"]], ["alone", "ddp", "ring"])
+        self.assertEqual([run["summary"] for run in page["runs"]], summary["runs"])
+        self.assertEqual(page["tables"], summary["tables"])
+        self.assertEqual(page["verdict"], summary["verdict"])
+        self.assertEqual([method["name"] for method in page["methods"]], ["ddp", "ring"])
+
+    def test_it_can_be_made_again(self):
+        self.train("run", "--workers", 2)
+        before = self.page("run/report.html")
+        (self.folder / "run" / "report.html").unlink()
+        output, errors = self.run_program("report", "run")
+        self.assertEqual((output, errors), ("report: run/report.html\n", ""))
+        after = self.page("run/report.html")
+        for page in (before, after):
+            del page["made"]
+        self.assertEqual(before, after)
+        output, _ = self.run_program("report", "run", "--out", "elsewhere.html")
+        self.assertEqual(output, "report: elsewhere.html\n")
+        self.page("elsewhere.html")
+
+    def test_several_lie_side_by_side(self):
+        self.train("one", "--workers", 2)
+        self.train("two", "--workers", 2, "--sync", "ring")
+        self.train("three")
+        output, _ = self.run_program("report", "one", "two/", "./three")
+        self.assertEqual(output, "report: report.html\n")
+        page = self.page("report.html")
+        self.assertEqual(page["kind"], "side-by-side")
+        self.assertEqual([run["name"] for run in page["runs"]], ["one", "two", "three"])
+        self.assertIn("workers (2 and 1)", "".join(page["notes"]))
+        (table,) = page["tables"]
+        medians = [f"{1000 * self.summary(name)['seconds_per_iteration']['p50']:.3f}" for name in ("one", "two", "three")]
+        self.assertEqual([row[table["columns"].index("ms/iteration")] for row in table["rows"]], medians)
+
+    def expect_stopped(self, page):
+        (run,) = page["runs"]
+        self.assertIsNone(run["summary"])
+        self.assertEqual(run["stopped"]["of"], 2 * 10**9)
+        self.assertIn(f"Stopped at iteration {run['stopped']['iteration']} of {2 * 10**9}", page["verdict"])
+        return run
+
+    def test_an_interrupted_training_leaves_one_too(self):
+        for transport in ["shm", "thread", "mpi"]:
+            program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", transport, "--transport", transport)
+            self.wait_for(program, "iteration 5/")
+            program.send_signal(signal.SIGINT)
+            output, _ = self.finish(program, code=1)
+            self.assertIn(f"report: {transport}/report.html", output)
+            run = self.expect_stopped(self.page(f"{transport}/report.html"))
+            self.assertGreaterEqual(run["stopped"]["iteration"], 5)
+            self.assertIn("--resume", run["stopped"]["why"])
+
+    def test_a_killed_training_can_be_reported(self):
+        program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", "run")
+        self.wait_for(program, "iteration 5/")
+        self.run_program("report", "run", "--out", "now.html")
+        self.assertIn("still going", self.expect_stopped(self.page("now.html"))["stopped"]["why"])
+        self.end_hard(program)
+        self.assertFalse((self.folder / "run" / "report.html").exists())
+        self.run_program("report", "run")
+        self.assertIn("killed", self.expect_stopped(self.page("run/report.html"))["stopped"]["why"])
+
+    def end_hard(self, program):
+        os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+
+    def test_a_resumed_training_is_reported_whole(self):
+        job = ["train", *SMALL, "--workers", 2, "--checkpoint-every", 3, "--run-dir", "run", "--iterations"]
+        self.run_program(*job, 3)
+        self.run_program(*job, 6, "--resume")
+        page = self.page("run/report.html")
+        self.assertEqual(page["runs"][0]["iterations"][1]["iteration"], [1, 2, 3, 4, 5, 6])
+        self.assertIn("--resume", page["command"])
+
+    def test_a_training_that_went_astray_is_reported(self):
+        output, _ = self.train("run", "--lr", "1e38")
+        self.assertIn("train loss nan", output)
+        page = self.page("run/report.html")
+        self.assertIn(None, page["runs"][0]["iterations"][0]["loss"])
+
+    def test_a_report_that_cannot_be_made_costs_no_run(self):
+        (self.folder / "run" / "report.html").mkdir(parents=True)  # where the file would be
+        (self.folder / "run" / "report.html" / "file").touch()
+        output, errors = self.train("run")
+        self.assertIn("6 iterations in", output)
+        self.assertNotIn("report:", output)
+        self.assertRegex(errors, "^lockstep: there is no report: run/report.html: .*directory\n$")
+
+    def test_bad_input_is_named(self):
+        self.train("run")
+        metrics = self.folder / "run" / "metrics.jsonl"
+        lines = metrics.read_text().splitlines(keepends=True)
+        cases = [("run/metrics.jsonl", "".join(lines[:2] + ["{broken\n"] + lines[2:]), r"run/metrics\.jsonl: line 3: "),
+                 ("run/config.json", '{"format": 2}', r"run/config\.json: made by a newer Lockstep \(format 2; this one knows 1\)"),
+                 ("run/summary.json", "{", r"run/summary\.json: not valid JSON")]
+        for name, content, message in cases:
+            file = self.folder / name
+            good = file.read_text()
+            file.write_text(content)
+            output, errors = self.run_program("report", "run", code=1)
+            self.assertEqual(output, "")
+            self.assertRegex(errors, f"^lockstep report: {message}")
+            file.write_text(good)
+        (self.folder / "empty").mkdir()
+        for folder, message in (("empty", "not a run's folder"), ("none", "there is no such folder")):
+            _, errors = self.run_program("report", folder, code=1)
+            self.assertIn(f"lockstep report: {folder}: {message}", errors)
+        _, errors = self.run_program("report", code=2)
+        self.assertIn("folders is required", errors)
+
+    def test_it_has_help(self):
+        self.expect_help("report", ["folders", "--out"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
