@@ -67,9 +67,10 @@ std::vector<BenchResult> measure_in_threads(int workers, const BenchPlan& plan) 
 }
 
 std::vector<BenchResult> measure_in_processes(const std::string& transport, int workers,
-                                              const BenchPlan& plan) {
+                                              const BenchPlan& plan,
+                                              const launch::NetworkHosts* hosts) {
   SharedResults shared(plan.most_results());
-  const launch::JobResult job = launch::run_forked({.workers = workers}, [&] {
+  const launch::JobResult job = launch::run_forked({.workers = workers, .hosts = hosts}, [&] {
     try {
       GroupOptions options;
       options.transport = transport;
@@ -103,11 +104,12 @@ std::vector<BenchResult> measure_under_mpirun(const std::string& transport, int 
 
 }  // namespace
 
-BenchRun measure_on(const std::string& transport, int workers, const BenchPlan& plan) {
+BenchRun measure_on(const std::string& transport, int workers, const BenchPlan& plan,
+                    const launch::NetworkHosts* hosts) {
   if (transport == "thread") return {transport, workers, measure_in_threads(workers, plan)};
   if (needs_mpirun(transport, workers))
     return {transport, workers, measure_under_mpirun(transport, workers, plan)};
-  return {transport, workers, measure_in_processes(transport, workers, plan)};
+  return {transport, workers, measure_in_processes(transport, workers, plan, hosts)};
 }
 
 BenchRun measure_as_worker(const std::string& transport, const BenchPlan& plan) {

@@ -3,13 +3,10 @@
 
 #include <lockstep/error.h>
 
-#include "base/files.h"
 #include "cli/command.h"
-#include "cli/leave_report.h"
 #include "cli/study_runs.h"
 #include "cli/train_options.h"
 #include "study/mistakes.h"
-#include "train/origin.h"
 
 #include <fmt/format.h>
 
@@ -58,15 +55,6 @@ std::string announcement(const train::TrainConfig& config) {
                      config.workers == 1 ? "" : "s");
 }
 
-void finish(const CompareCommand& command, nlohmann::json result) {
-  result.update(train::origin_json(command.job.command));
-  write_file(command.job.run_dir / "summary.json", result.dump(2) + "\n");
-  if (command.view.json != "-")
-    fmt::print("The runs are recorded in {}\n", command.job.run_dir.string());
-  leave_report(command.job.run_dir, command.view.json != "-");
-  write_json(command.view.json, result);
-}
-
 void run_compare(const CompareCommand& command) {
   StudyRuns runs(command.view, command.methods.size() + 1);
   const study::Comparison comparison = study::compare(
@@ -80,7 +68,7 @@ void run_compare(const CompareCommand& command) {
       fmt::print("{}\n", sentence);
     if (fastest) fmt::print("{}: {}\n", fastest->name, fastest->summary.verdict);
   }
-  finish(command, study::to_json(comparison));
+  finish_study(command.job, command.view, study::to_json(comparison));
 }
 
 void run_mistakes(const CompareCommand& command) {
@@ -92,7 +80,7 @@ void run_mistakes(const CompareCommand& command) {
     print_table(study::table_of(ways), 0);
     for (const std::string& sentence : study::sentences_of(ways)) fmt::print("{}\n", sentence);
   }
-  finish(command, study::to_json(ways));
+  finish_study(command.job, command.view, study::to_json(ways));
 }
 
 void check(const CLI::App& command, CompareCommand& options) {

@@ -53,8 +53,11 @@ launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_inte
 }
 
 void run_processes_training(const train::TrainConfig& config, ProgressStyle style,
-                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
-  const launch::JobResult result = launch::run_forked(job_for(config, on_interrupt), [&] {
+                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
+                            const launch::NetworkHosts* hosts) {
+  launch::JobOptions job = job_for(config, on_interrupt);
+  job.hosts = hosts;
+  const launch::JobResult result = launch::run_forked(job, [&] {
     try {
       const train::StopAsked stop_asked = prepare_for(on_interrupt);
       const auto progress = make_progress(style, log_every, out);
@@ -82,13 +85,14 @@ void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
 }  // namespace
 
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
-                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
+                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
+                            const launch::NetworkHosts* hosts) {
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out, on_interrupt);
   else if (needs_mpirun(config.transport, config.workers))
     run_mpirun_training(config, style, log_every, on_interrupt);
   else
-    run_processes_training(config, style, log_every, out, on_interrupt);
+    run_processes_training(config, style, log_every, out, on_interrupt, hosts);
   return train::read_summary(config.run_dir);
 }
 

@@ -5,6 +5,10 @@
 #include "train/config.h"
 #include "train/summary.h"
 
+namespace lockstep::launch {
+class NetworkHosts;
+}
+
 namespace lockstep::cli {
 
 /// What SIGINT and SIGTERM do to a run: end it at once, or after a step and a checkpoint.
@@ -12,11 +16,13 @@ enum class OnInterrupt { end, checkpoint };
 
 /// Trains with config.workers workers, and returns the summary. The workers are threads (thread),
 /// this program started again by mpirun (mpi, shm+mpi; they write to standard output, not to `out`)
-/// or forked processes (the others), as config.transport says. REQUIRES: config.run_dir is set.
+/// or forked processes (the others), as config.transport says; only those can be on `hosts`, one
+/// each. REQUIRES: config.run_dir is set.
 /// Throws Error that names the first worker that failed; what each worker had to say is on standard
 /// error by then.
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
                             std::size_t log_every, std::FILE* out = stdout,
-                            OnInterrupt on_interrupt = OnInterrupt::end);
+                            OnInterrupt on_interrupt = OnInterrupt::end,
+                            const launch::NetworkHosts* hosts = nullptr);
 
 }  // namespace lockstep::cli

@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "cli/bench_ops.h"
 #include "cli/bench_start.h"
 
 #include <fmt/format.h>
@@ -20,8 +21,10 @@ int repetitions(const train::Summary& summary) {
 
 }  // namespace
 
-double StepBench::seconds(const study::PlannedRun& plan, const train::Summary& summary) {
+std::optional<study::BenchedStep> StepBench::measure(const study::PlannedRun& plan,
+                                                     const train::Summary& summary) {
   const study::Messages messages = study::messages_of(summary, plan.config.run_dir);
+  if (messages.empty()) return std::nullopt;
   const Algorithm algorithm = plan.config.method().algorithm;
   const Key key{summary.transport, summary.workers, algorithm, messages};
   if (const auto known = measured_.find(key); known != measured_.end()) return known->second;
@@ -33,14 +36,18 @@ double StepBench::seconds(const study::PlannedRun& plan, const train::Summary& s
                   .repeat = repetitions(summary),
                   .warm_ups = 1};
   for (const auto& [bytes, count] : messages) bench.sizes.push_back(bytes);
-  double sum = 0;
-  for (const BenchResult& result : measure_on(summary.transport, summary.workers, bench).results) {
+  study::BenchedStep step;
+  const BenchRun run = measure_on(summary.transport, summary.workers, bench, hosts_);
+  for (const BenchResult& result : run.results) {
     if (result.wrong > 0)
       throw InternalError(fmt::format("{} elements of {} bytes were added up wrongly by {}",
                                       result.wrong, result.bytes, name_of(result.algorithm)));
-    sum += messages.at(result.bytes) * result.seconds;
+    const int count = messages.at(result.bytes);
+    step.seconds += count * result.seconds;
+    step.bytes += count * static_cast<double>(result.bytes) *
+                  bench_op(bench.op).busbw_factor(summary.workers);
   }
-  return measured_[key] = sum;
+  return measured_[key] = step;
 }
 
 }  // namespace lockstep::cli

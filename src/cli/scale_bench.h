@@ -1,10 +1,12 @@
 // What bench achieves with the messages of a training step: the measure of a run's bandwidth.
 #pragma once
 
+#include "launch/network_hosts.h"
 #include "study/messages.h"
 #include "study/scale.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -14,14 +16,19 @@ namespace lockstep::cli {
 /// the same together share one measurement.
 class StepBench {
  public:
-  /// Seconds of the all-reduces of one step, one after another. REQUIRES: several workers, and the
-  /// run has ended. Throws what measure_on throws.
-  double seconds(const study::PlannedRun& plan, const train::Summary& summary);
+  /// With workers on these hosts, unless it is null.
+  explicit StepBench(const launch::NetworkHosts* hosts) : hosts_(hosts) {}
+
+  /// The all-reduces of one step, one after another. REQUIRES: several workers, and the run has
+  /// ended. Throws what measure_on throws.
+  std::optional<study::BenchedStep> measure(const study::PlannedRun& plan,
+                                            const train::Summary& summary);
 
  private:
   using Key = std::tuple<std::string, int, Algorithm, study::Messages>;
 
-  std::map<Key, double> measured_;
+  const launch::NetworkHosts* const hosts_;
+  std::map<Key, study::BenchedStep> measured_;
 };
 
 }  // namespace lockstep::cli

@@ -1,8 +1,10 @@
 #include "cli/study_runs.h"
 
+#include "base/files.h"
 #include "cli/command.h"
-#include "cli/run_training.h"
+#include "cli/leave_report.h"
 #include "cli/table.h"
+#include "train/origin.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +18,7 @@ train::Summary StudyRuns::run(const train::TrainConfig& config, const std::strin
     std::fflush(stdout);
   }
   return run_training(config, !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                      view_.log_every);
+                      view_.log_every, stdout, OnInterrupt::end, hosts_);
 }
 
 void print_table(const study::TextTable& table, std::optional<std::size_t> emphasised) {
@@ -24,6 +26,14 @@ void print_table(const study::TextTable& table, std::optional<std::size_t> empha
   for (const auto& row : table.rows) text.add(row);
   if (emphasised) text.emphasise(*emphasised);
   fmt::print("\n{}\n", text.text(on_terminal()));
+}
+
+void finish_study(const train::TrainConfig& job, const TrainView& view, nlohmann::json result) {
+  result.update(train::origin_json(job.command));
+  write_file(job.run_dir / "summary.json", result.dump(2) + "\n");
+  if (view.json != "-") fmt::print("The runs are recorded in {}\n", job.run_dir.string());
+  leave_report(job.run_dir, view.json != "-");
+  write_json(view.json, result);
 }
 
 }  // namespace lockstep::cli

@@ -2,6 +2,7 @@
 // and a table at the end.
 #pragma once
 
+#include "cli/run_training.h"
 #include "cli/train_options.h"
 #include "study/text_table.h"
 #include "train/summary.h"
@@ -15,7 +16,9 @@ namespace lockstep::cli {
 /// study's result goes to standard output.
 class StudyRuns {
  public:
-  StudyRuns(const TrainView& view, std::size_t total) : view_(view), total_(total) {}
+  /// With the workers on these hosts, unless it is null.
+  StudyRuns(const TrainView& view, std::size_t total, const launch::NetworkHosts* hosts = nullptr)
+      : view_(view), total_(total), hosts_(hosts) {}
 
   /// `what` says which this is.
   train::Summary run(const train::TrainConfig& config, const std::string& what);
@@ -23,10 +26,15 @@ class StudyRuns {
  private:
   const TrainView& view_;
   const std::size_t total_;
+  const launch::NetworkHosts* const hosts_;
   std::size_t started_ = 0;
 };
 
 /// With an empty line before and after it. A row may stand out; counted from 0.
 void print_table(const study::TextTable& table, std::optional<std::size_t> emphasised = {});
+
+/// Writes what a study found to its folder, with where it comes from, leaves the report there, and
+/// writes the result to where --json says.
+void finish_study(const train::TrainConfig& job, const TrainView& view, nlohmann::json result);
 
 }  // namespace lockstep::cli

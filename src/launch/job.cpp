@@ -3,8 +3,10 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "base/handshake.h"
 #include "base/host_name.h"
 #include "launch/cores.h"
+#include "launch/network_hosts.h"
 #include "launch/program.h"
 
 #include <fmt/format.h>
@@ -72,6 +74,17 @@ void start_workers(Supervisor& supervisor, std::vector<Start>& starts,
   }
 }
 
+/// Where workers on such hosts find their rendezvous.
+NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
+  if (options.workers > hosts.count())
+    throw UsageError(
+        fmt::format("{} workers need as many hosts, not {}", options.workers, hosts.count()));
+  NodeOptions nodes = options.nodes;
+  nodes.master = {hosts.address(), 0};
+  if (nodes.token.empty()) nodes.token = make_token();
+  return nodes;
+}
+
 /// Watches the workers until all have ended, here and on the other nodes.
 JobResult supervise(Supervisor& supervisor, Site& site, const JobOptions& options) {
   JobResult result = supervisor.wait(
@@ -110,11 +123,13 @@ void pass_output_on(OutputRelay& relay, JobResult& result) {
 
 JobResult run_forked(const JobOptions& options, const std::function<int()>& body) {
   if (options.nodes.count != 1) throw UsageError("forked workers run on one host");
-  Site site(options.nodes, options.workers, options.grace);
+  Site site(options.hosts ? at_switch_of(*options.hosts, options) : options.nodes, options.workers,
+            options.grace);
   Supervisor supervisor;
   std::vector<Start> starts = plan_starts(options, site, "");
   start_workers(supervisor, starts, [&](const Start& start) {
     for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
+    if (options.hosts) options.hosts->enter(start.worker.rank);
     const int code = body();
     std::fflush(nullptr);
     std::_Exit(code);

@@ -12,6 +12,8 @@
 
 namespace lockstep::launch {
 
+class NetworkHosts;
+
 struct JobOptions {
   /// On this host. Each gets its share of the cores in OMP_NUM_THREADS, unless that is set already.
   int workers = 1;
@@ -34,6 +36,8 @@ struct JobOptions {
   OutputOptions output{};
   /// Several hosts. Of run_program only.
   NodeOptions nodes{};
+  /// Worker i runs on host i of these, and the rendezvous is at their switch. Of run_forked only.
+  const NetworkHosts* hosts = nullptr;
 };
 
 /// Runs `body` in `workers` forked processes, which exit with the code it returns. The fastest way

@@ -15,6 +15,7 @@ namespace {
 Messages all_at_once(const train::Summary& summary) {
   const double ranks = summary.workers;
   const double bytes = summary.bytes_per_iteration * ranks / (2 * (ranks - 1));
+  if (bytes < 1) return {};
   return {{static_cast<std::size_t>(std::lround(bytes)), 1}};
 }
 

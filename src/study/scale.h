@@ -9,6 +9,7 @@
 // one device of several.
 #pragma once
 
+#include "launch/network_link.h"
 #include "train/config.h"
 #include "train/summary.h"
 
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace lockstep::study {
+
+/// Hosts of one worker each that are network namespaces of this machine.
+struct ScaleHosts {
+  int count = 0;
+  launch::NetworkLink link;
+};
 
 /// What was asked for.
 struct ScaleJob {
@@ -30,7 +37,10 @@ struct ScaleJob {
   bool weak = false;
   std::size_t images = 0;  ///< training images that there are for it
   int cores = 1;           ///< that this machine has for it
-  double load = 0;         ///< threads that other programs kept busy in the minute before
+  double load = 0;         ///< threads that were busy in the minute before
+  std::optional<ScaleHosts> hosts{};
+  /// Bytes of memory that are free at the moment; empty if that is not known.
+  std::function<double()> free_memory{};
 };
 
 struct PlannedRun {
@@ -45,15 +55,20 @@ struct PlannedRun {
 /// make no sense, and for a global batch that there are not enough images for.
 std::vector<PlannedRun> plan_scaling(const ScaleJob& job);
 
+/// What bench makes of one step's messages.
+struct BenchedStep {
+  double bytes = 0;  ///< that a rank has to move, on average
+  double seconds = 0;
+};
+
 struct ScaledRun {
   PlannedRun plan;
   train::Summary summary;
   double seconds_per_epoch = 0;
   double speedup = 1;     ///< images a second, relative to the baseline's
   double efficiency = 1;  ///< of it, what each worker contributes relative to one of the baseline's
-  bool oversubscribed = false;  ///< more threads than cores: measures overhead, not speed-up
-  /// Seconds that bench needs to all-reduce as much as one step does; nothing for one worker.
-  std::optional<double> bench_seconds;
+  bool oversubscribed = false;       ///< more threads than cores: measures overhead, not speed-up
+  std::optional<BenchedStep> bench;  ///< nothing for one worker
 
   bool alone() const { return summary.workers == 1; }
   /// Seconds of an epoch, the mean over the ranks.
@@ -62,6 +77,9 @@ struct ScaledRun {
   double exposed_seconds() const { return seconds_per_epoch * summary.exposed_communication_share; }
   double hidden_seconds() const { return seconds_per_epoch * summary.hidden_communication_share; }
   double wait_seconds() const { return seconds_per_epoch * summary.wait_share; }
+  /// Bytes that a worker moved, by the time inside collectives. Where a library does not tell its
+  /// bytes (MPI's own all-reduce), those that the best algorithm needs.
+  double bandwidth_mbs() const;
   /// What bench achieves with the same bytes, in MB/s, and how much of it this run did.
   std::optional<double> bench_mbs() const;
   std::optional<double> bandwidth_share() const;
@@ -69,8 +87,9 @@ struct ScaledRun {
 
 struct Scaling {
   ScaleJob job;
-  std::vector<ScaledRun> runs;  ///< in the order of the plan
-  int baseline_workers = 1;     ///< the smallest world, which the others are compared with
+  std::vector<ScaledRun> runs;          ///< in the order of the plan
+  int baseline_workers = 1;             ///< the smallest world, which the others are compared with
+  std::vector<std::string> left_out{};  ///< runs that there was no memory for: a sentence each
 };
 
 /// Seconds of an epoch of `images` images: the first iteration, which pays for what is set up once,
@@ -83,11 +102,13 @@ void compare_with_baseline(std::vector<ScaledRun>& runs);
 
 /// Runs one job and returns its summary.
 using RunPlanned = std::function<train::Summary(const PlannedRun&)>;
-/// Seconds that bench needs for one step's messages of a run that has ended.
-using MeasureMessages = std::function<double(const PlannedRun&, const train::Summary&)>;
+/// Lets bench do what a step of a run that has ended did. Nothing if that is not known.
+using MeasureMessages =
+    std::function<std::optional<BenchedStep>(const PlannedRun&, const train::Summary&)>;
 
-/// Runs all that plan_scaling plans, each in a folder of its own below the job's. Throws what it
-/// and the functions throw.
+/// Runs all that plan_scaling plans, each in a folder of its own below the job's. A world that
+/// would need more memory than there is, by what a worker of a smaller one needed, is left out: the
+/// kernel would end it, and with it the study. Throws what plan_scaling and the functions throw.
 Scaling scale(const ScaleJob& job, const RunPlanned& run, const MeasureMessages& bench);
 
 }  // namespace lockstep::study

@@ -23,6 +23,7 @@ nlohmann::json run_json(const ScaledRun& run) {
   json["seconds_per_epoch"] = run.seconds_per_epoch;
   json["speedup"] = run.speedup;
   json["efficiency"] = run.efficiency;
+  json["bandwidth_mbs"] = run.bandwidth_mbs();
   json["bandwidth_share"] = json_of(run.bandwidth_share());
   json["bench_bandwidth_mbs"] = json_of(run.bench_mbs());
   json["oversubscribed"] = run.oversubscribed;
@@ -41,7 +42,7 @@ nlohmann::json point_json(const ScaledRun& run, const std::string& method) {
           {"communication_seconds", run.communication_seconds()},
           {"exposed_seconds", run.exposed_seconds()},
           {"hidden_seconds", run.hidden_seconds()},
-          {"bandwidth_mbs", run.summary.bandwidth_mbs},
+          {"bandwidth_mbs", run.alone() ? nlohmann::json() : nlohmann::json(run.bandwidth_mbs())},
           {"bandwidth_share", json_of(run.bandwidth_share())},
           {"oversubscribed", run.oversubscribed}};
 }
@@ -81,16 +82,22 @@ std::vector<std::string> scale_notes(const Scaling& scaling) {
                         "first, which pays for what is set up once, counts like a usual one.",
                         job.iterations)
           : "The first iteration, which pays for what is set up once, counts like a usual one.");
-  if (scaling.job.load > kBusy)
+  if (scaling.job.hosts)
     notes.push_back(
-        fmt::format("Other programs kept {:.1f} threads busy in the minute before, on {} core{}: "
-                    "repeat it on an idle machine before you believe it.",
-                    scaling.job.load, scaling.job.cores, scaling.job.cores == 1 ? "" : "s"));
+        fmt::format("{} hosts with one worker each are network namespaces of this machine, with "
+                    "links of {} each way to one switch. They share its cores.",
+                    scaling.job.hosts->count, scaling.job.hosts->link.text()));
+  if (scaling.job.load > kBusy)
+    notes.push_back(fmt::format(
+        "In the minute before, {:.1f} threads were busy on {} core{}: if others went on, "
+        "these times are too long.",
+        scaling.job.load, scaling.job.cores, scaling.job.cores == 1 ? "" : "s"));
   if (scaling.baseline_workers > 1)
     notes.push_back(
         fmt::format("Speed-up and efficiency are relative to {} workers: 1 was not "
                     "among --workers.",
                     scaling.baseline_workers));
+  notes.insert(notes.end(), scaling.left_out.begin(), scaling.left_out.end());
   return notes;
 }
 
@@ -100,13 +107,18 @@ nlohmann::json to_json(const Scaling& scaling) {
   nlohmann::json tables{to_json(run_table(scaling))};
   for (const std::string& method : scaling.job.methods)
     tables.push_back(to_json(batch_table(scaling, method)));
+  nlohmann::json scaled{{"weak", scaling.job.weak}, {"points", points_of(scaling)}};
+  if (scaling.job.hosts)
+    scaled["hosts"] = {{"count", scaling.job.hosts->count},
+                       {"bits_per_second", scaling.job.hosts->link.bits_per_second},
+                       {"latency_us", scaling.job.hosts->link.latency.count()}};
   return {{"format", 1},
           {"kind", "scale"},
           {"verdict", scale_verdict(scaling)},
           {"notes", scale_notes(scaling)},
           {"tables", tables},
           {"runs", runs},
-          {"scaling", {{"weak", scaling.job.weak}, {"points", points_of(scaling)}}}};
+          {"scaling", scaled}};
 }
 
 }  // namespace lockstep::study

@@ -42,7 +42,7 @@ std::vector<std::string> row_of(const ScaledRun& run) {
           communication(run.exposed_seconds()),
           communication(run.hidden_seconds()),
           communication(run.wait_seconds()),
-          communication(run.summary.bandwidth_mbs),
+          communication(run.bandwidth_mbs()),
           percent(run.bandwidth_share())};
 }
 
@@ -66,23 +66,26 @@ std::map<std::string, std::string> explanations(const Scaling& scaling) {
       {"of bench %", "MB/s relative to bench, which all-reduces the same and does nothing else"}};
 }
 
-/// The plan has each once.
-const ScaledRun& find(const Scaling& scaling, int workers, std::size_t batch,
+/// nullptr for one that was left out.
+const ScaledRun* find(const Scaling& scaling, int workers, std::size_t batch,
                       const std::string& method) {
-  return *std::find_if(scaling.runs.begin(), scaling.runs.end(), [&](const ScaledRun& run) {
-    return run.summary.workers == workers && run.plan.batch == batch &&
-           (run.alone() || run.plan.config.sync == method);
-  });
+  for (const ScaledRun& run : scaling.runs)
+    if (run.summary.workers == workers && run.plan.batch == batch &&
+        (run.alone() || run.plan.config.sync == method))
+      return &run;
+  return nullptr;
 }
 
 std::vector<std::string> batch_row(const Scaling& scaling, int workers, const std::string& method) {
-  std::vector<std::string> row{""}, seconds, bandwidth;
+  std::vector<std::string> row{std::to_string(workers)}, seconds, bandwidth;
   for (std::size_t batch : scaling.job.batches) {
-    const ScaledRun& run = find(scaling, workers, batch, method);
-    row.front() = workers_of(run);
-    row.push_back(fmt::format("{} s, {:.2f}×", number(run.seconds_per_epoch), run.speedup));
-    seconds.push_back(run.alone() ? kNothing : number(run.communication_seconds()));
-    bandwidth.push_back(run.alone() ? kNothing : number(run.summary.bandwidth_mbs));
+    const ScaledRun* run = find(scaling, workers, batch, method);
+    if (run) row.front() = workers_of(*run);
+    row.push_back(run ? fmt::format("{} s, {:.2f}×", number(run->seconds_per_epoch), run->speedup)
+                      : kNothing);
+    const bool communicates = run && !run->alone();
+    seconds.push_back(communicates ? number(run->communication_seconds()) : kNothing);
+    bandwidth.push_back(communicates ? number(run->bandwidth_mbs()) : kNothing);
   }
   row.push_back(fmt::format("{}", fmt::join(seconds, " / ")));
   row.push_back(fmt::format("{}", fmt::join(bandwidth, " / ")));

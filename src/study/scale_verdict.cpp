@@ -97,21 +97,31 @@ std::string what_limits(const Scaling& scaling, const Runs& largest) {
                      100 * loss.seconds / worst.seconds_per_epoch);
 }
 
-/// The first world of each batch and method below 50 %; batches of the same world together.
+/// "32 and 128 images each", or for each of several methods "ddp: 32; ring: 32, 128 images each".
+std::string list_batches(const Scaling& scaling,
+                         const std::map<std::string, std::vector<std::string>>& by_method) {
+  if (scaling.job.methods.size() == 1)
+    return fmt::format("with {} images each", enumerate(by_method.begin()->second));
+  std::vector<std::string> texts;
+  for (const auto& [method, batches] : by_method)
+    texts.push_back(fmt::format("{}: {}", method, fmt::join(batches, ", ")));
+  return fmt::format("({} images each)", fmt::join(texts, "; "));
+}
+
+/// The first world of each batch and method below 50 %.
 std::string where_it_stops_to_pay(const Scaling& scaling, const Runs& fair) {
-  std::map<std::pair<std::string, int>, std::vector<std::string>> batches;  // by method and workers
+  std::map<int, std::map<std::string, std::vector<std::string>>>
+      places;  // workers, method: batches
   std::set<std::pair<std::string, std::size_t>> seen;
   for (const ScaledRun* run : fair)
     if (run->efficiency < 0.5 && seen.emplace(run->summary.method, run->plan.batch).second)
-      batches[{run->summary.method, run->summary.workers}].push_back(
-          std::to_string(run->plan.batch));
+      places[run->summary.workers][run->summary.method].push_back(std::to_string(run->plan.batch));
   std::vector<std::string> texts;
-  for (const auto& [place, list] : batches)
-    texts.push_back(fmt::format("from {} workers on with {}{} images each", place.second,
-                                scaling.job.methods.size() > 1 ? place.first + " and " : "",
-                                enumerate(list)));
+  for (const auto& [workers, by_method] : places)
+    texts.push_back(
+        fmt::format("from {} workers on {}", workers, list_batches(scaling, by_method)));
   if (texts.empty()) return "";
-  return fmt::format(" Efficiency falls below 50 % {}.", fmt::join(texts, ", and "));
+  return fmt::format(" Efficiency falls below 50 % {}.", enumerate(texts));
 }
 
 /// Compares the smallest with the most efficient batch, both by the first method.

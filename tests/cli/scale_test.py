@@ -1,9 +1,10 @@
 """lockstep scale: its table, its files, and what it refuses."""
 import json
 import os
+import subprocess
 import unittest
 
-from program import ProgramTest
+from program import BINARY, HANGS, ProgramTest, clean_environment
 
 SMALL = ["--limit", 256, "--epochs", 2, "--run-dir", "run"]
 TRAIN = ["--model", "--data", "--data-dir", "--limit", "--threads", "--transport", "--algorithm", "--epochs",
@@ -48,6 +49,7 @@ class Scale(ProgramTest):
         self.assertAlmostEqual(two["speedup"], one["seconds_per_epoch"] / two["seconds_per_epoch"])
         self.assertAlmostEqual(two["efficiency"], two["speedup"] / 2)
         self.assertIsNone(one["bandwidth_share"])
+        self.assertIsNone(one["bandwidth_mbs"])
         self.assertGreater(two["bandwidth_share"], 0)
         run = result["runs"][1]
         self.assertAlmostEqual(run["bandwidth_mbs"] / run["bench_bandwidth_mbs"], run["bandwidth_share"])
@@ -102,7 +104,8 @@ class Scale(ProgramTest):
 
 class Usage(ProgramTest):
     def test_help_names_the_options(self):
-        self.expect_help("scale", [*TRAIN, "--workers", "--batches", "--methods", "--sync", "--weak"])
+        self.expect_help("scale", [*TRAIN, "--workers", "--batches", "--methods", "--sync", "--weak", "--hosts", "--bandwidth",
+                                     "--latency"])
         self.assertNotRegex(self.run_program("scale", "--help")[0], r"(?m)^  --batch ")
 
     def test_what_makes_no_sense_is_refused(self):
@@ -113,6 +116,23 @@ class Usage(ProgramTest):
                                 "--model vgg11 --data mnist": "use data like cifar10",
                                 "--sync ring --algorithm tree": "contradicts", "--epochs 0": "nothing to train"}.items():
             self.expect_refused(f"scale {arguments}", part)
+
+    def test_so_are_hosts_that_make_no_sense(self):
+        for arguments, part in {"--hosts 0": "--hosts", "--hosts 2 --bandwidth 1gb": "--bandwidth is '1gb': write a number and",
+                                "--hosts 2 --latency 5": "--latency is '5'", "--bandwidth 1gbit": "between --hosts: how many?",
+                                "--hosts 2 --transport shm": "leave --transport out",
+                                "--hosts 2 --workers 1,4": "--workers has 4, and --hosts only 2"}.items():
+            self.expect_refused(f"scale {arguments}", part)
+
+    def test_hosts_are_for_root_only(self):
+        if os.geteuid() != 0:
+            return self.expect_refused("scale --hosts 2", "only root may make hosts")
+        os.chmod(self.folder, 0o777)
+        done = subprocess.run([BINARY, "scale", "--hosts", "2"], cwd=self.folder, env=clean_environment(), user=65534,
+                              capture_output=True, text=True, timeout=HANGS)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("only root may make hosts", done.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_too_few_images_are_answered_with_what_to_do(self):
         self.expect_refused("scale --workers 1,4 --batches 512 --limit 2000",

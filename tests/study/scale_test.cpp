@@ -174,13 +174,20 @@ TEST(SpeedUp, IsRelativeToTheSmallestWorldOfTheSameBatchAndMethod) {
   EXPECT_DOUBLE_EQ(runs[4].speedup, 1);
 }
 
-TEST(BandwidthShare, ComparesTheTimeOfTheSameBytes) {
-  ScaledRun run = measured(2, 10, 10, 0.4);
-  EXPECT_FALSE(run.bandwidth_share());
+TEST(Bandwidth, IsComparedByTheTimeOfTheSameBytes) {
+  ScaledRun run = measured(2, 10, 10, 0.4);  // 4 ms of communication in each iteration
   run.summary.bytes_per_iteration = 8e6;
-  run.summary.bandwidth_mbs = 8 / 0.004;  // 40 % of 10 ms
-  run.bench_seconds = 0.001;
+  EXPECT_DOUBLE_EQ(run.bandwidth_mbs(), 2000);
+  EXPECT_FALSE(run.bandwidth_share());
+  run.bench = {.bytes = 7e6, .seconds = 0.001};
   EXPECT_DOUBLE_EQ(run.bench_mbs().value(), 8000);
+  EXPECT_DOUBLE_EQ(run.bandwidth_share().value(), 0.25);
+}
+
+TEST(Bandwidth, OfUntoldBytesIsThatOfTheFewestPossible) {
+  ScaledRun run = measured(2, 10, 10, 0.4);
+  run.bench = {.bytes = 4e6, .seconds = 0.001};
+  EXPECT_DOUBLE_EQ(run.bandwidth_mbs(), 1000);
   EXPECT_DOUBLE_EQ(run.bandwidth_share().value(), 0.25);
 }
 
@@ -193,6 +200,19 @@ TEST(ScaleVerdict, NamesTheBestAndTheWorstAndWhatIsMissing) {
   EXPECT_THAT(verdict, HasSubstr("falls below 50 % from 4 workers on with 10 images each."));
   EXPECT_THAT(verdict, HasSubstr("Larger batches help"));
   EXPECT_THAT(verdict, Not(HasSubstr("overhead")));
+}
+
+TEST(ScaleVerdict, ListsMethodsThatStopToPay) {
+  std::vector<ScaledRun> runs{measured(1, 10, 10), measured(2, 10, 25), measured(2, 10, 30),
+                              measured(1, 50, 50), measured(2, 50, 51), measured(2, 50, 120)};
+  for (std::size_t i : {2, 5}) runs[i].summary.method = runs[i].plan.config.sync = "ring";
+  Scaling scaling = scaling_of(std::move(runs));
+  scaling.job.methods = {"ddp", "ring"};
+  const std::string verdict = scale_verdict(scaling);
+  EXPECT_THAT(verdict, HasSubstr("98 % of the ideal) with ddp, 50 images each, and 0.67 times "
+                                 "(33 %) with ring, 10 images each."));
+  EXPECT_THAT(verdict,
+              HasSubstr("below 50 % from 2 workers on (ddp: 10; ring: 10, 50 images each)."));
 }
 
 TEST(ScaleVerdict, TellsWaitingAndSlowComputingFromMoving) {
@@ -240,7 +260,7 @@ TEST(Scale, TrainsEveryWorldAndTellsBenchWhatItMoved) {
       job, [](const PlannedRun& plan) { return train::train_on_threads(plan.config); },
       [&](const PlannedRun& plan, const train::Summary& summary) {
         moved.push_back(messages_of(summary, plan.config.run_dir));
-        return 1e-6;
+        return BenchedStep{.bytes = 1, .seconds = 1e-6};
       });
   ASSERT_EQ(scaling.runs.size(), 2u);
   ASSERT_EQ(moved.size(), 1u) << "one worker moves nothing";
@@ -254,6 +274,29 @@ TEST(Scale, TrainsEveryWorldAndTellsBenchWhatItMoved) {
   EXPECT_TRUE(json.at("runs")[0].at("bandwidth_share").is_null());
   EXPECT_GT(json.at("runs")[1].at("bandwidth_share"), 0);
   EXPECT_EQ(json.at("scaling").at("points").size(), 2u);
+}
+
+TEST(Scale, LeavesOutWorldsThatMemoryIsTooSmallFor) {
+  const testing::TemporaryFolder folder;
+  ScaleJob job = job_of({1, 2, 4}, {8, 16});
+  job.job.run_dir = folder.path();
+  job.free_memory = [] { return 5e9; };
+  std::vector<std::string> started;
+  const Scaling scaling = scale(
+      job,
+      [&](const PlannedRun& plan) {
+        started.push_back(plan.name);
+        train::Summary summary = measured(plan.config.workers, plan.batch, 10).summary;
+        summary.peak_rss_bytes = plan.batch == 8 ? 1'000'000'000 : 2'000'000'000;
+        return summary;
+      },
+      [](const PlannedRun&, const train::Summary&) { return std::nullopt; });
+  EXPECT_THAT(started, ElementsAre("w1-b8", "w2-b8", "w4-b8", "w1-b16", "w2-b16"));
+  EXPECT_THAT(scale_notes(scaling),
+              ::testing::Contains("w4-b16 was left out: 4 workers with 16 images each would need "
+                                  "8.0 GB of memory, and 5.0 GB were free."));
+  const TextTable batches = batch_table(scaling, "ddp");
+  EXPECT_EQ(batches.rows.back()[2], "–");
 }
 
 TEST(Messages, AreOnePerParameterForAllReduce) {
@@ -281,6 +324,8 @@ TEST(Messages, AreAllGradientsAtOnceWithoutATrace) {
   summary.workers = 4;
   summary.bytes_per_iteration = 1.5 * 4096;
   EXPECT_EQ(messages_of(summary, folder.path()), (Messages{{4096, 1}}));
+  summary.bytes_per_iteration = 0;
+  EXPECT_EQ(messages_of(summary, folder.path()), Messages{});
 }
 
 }  // namespace

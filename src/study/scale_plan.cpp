@@ -1,0 +1,96 @@
+// Which runs a scaling study has.
+#include <lockstep/error.h>
+
+#include "models/model_names.h"
+#include "study/scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace lockstep::study {
+
+namespace {
+
+template <typename T>
+void require_list(const std::vector<T>& values, std::string_view option) {
+  if (values.empty()) throw UsageError(fmt::format("{} is empty: name at least one", option));
+  std::set<T> seen;
+  for (const T& value : values)
+    if (!seen.insert(value).second)
+      throw UsageError(fmt::format("{} names {} twice", option, value));
+}
+
+int largest_world(const ScaleJob& job) {
+  return *std::max_element(job.workers.begin(), job.workers.end());
+}
+
+void require_sensible(const ScaleJob& job) {
+  require_list(job.workers, "--workers");
+  require_list(job.batches, "--batches");
+  require_list(job.methods, "--methods");
+  for (int workers : job.workers)
+    if (workers < 1 || workers > 1024)
+      throw UsageError(fmt::format("--workers has {}: each must be from 1 to 1024", workers));
+  if (job.hosts && largest_world(job) > job.hosts->count)
+    throw UsageError(fmt::format("--workers has {}, and --hosts only {}: each has one worker",
+                                 largest_world(job), job.hosts->count));
+  for (std::size_t batch : job.batches)
+    if (batch < 1) throw UsageError("--batches has 0: each worker needs an image in every step");
+}
+
+/// Images of an epoch with so many workers.
+std::size_t images_of(const ScaleJob& job, int workers) {
+  if (!job.weak) return job.images;
+  const auto most = static_cast<std::size_t>(largest_world(job));
+  return job.images / most * static_cast<std::size_t>(workers);
+}
+
+void require_enough_images(const PlannedRun& run, const ScaleJob& job) {
+  if (run.config.batch <= run.images) return;
+  const data::ImageShape shape = models::images_of(job.job.model);
+  const std::size_t most = *std::max_element(job.batches.begin(), job.batches.end()) *
+                           static_cast<std::size_t>(largest_world(job));
+  throw UsageError(fmt::format(
+      "{} workers with {} images each need {} images in a step, and an epoch has {}: take smaller "
+      "--batches or fewer --workers, or more images: a larger --limit, the whole data set "
+      "(lockstep "
+      "data fetch), or images that are made (--data synthetic:{}x{}x{},train={})",
+      run.config.workers, run.batch, run.config.batch, run.images, shape.channels, shape.height,
+      shape.width, most));
+}
+
+PlannedRun plan_run(const ScaleJob& job, std::size_t batch, const std::string& method,
+                    int workers) {
+  PlannedRun run{.name = fmt::format("w{}-b{}", workers, batch),
+                 .batch = batch,
+                 .images = images_of(job, workers),
+                 .config = job.job};
+  if (job.methods.size() > 1 && workers > 1) run.name += "-" + method;
+  run.config.workers = workers;
+  run.config.batch = batch * static_cast<std::size_t>(workers);
+  run.config.sync = method;
+  run.config.limit = run.images;
+  run.config.run_dir = job.job.run_dir / run.name;
+  require_enough_images(run, job);
+  run.config.validate();
+  return run;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> plan_scaling(const ScaleJob& job) {
+  require_sensible(job);
+  std::vector<int> worlds = job.workers;
+  std::sort(worlds.begin(), worlds.end());
+  std::vector<PlannedRun> runs;
+  for (std::size_t batch : job.batches)
+    for (const std::string& method : job.methods)
+      for (int workers : worlds)
+        if (workers > 1 || method == job.methods.front())
+          runs.push_back(plan_run(job, batch, method, workers));
+  return runs;
+}
+
+}  // namespace lockstep::study
