@@ -1,10 +1,30 @@
 #include "train/recorder.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace lockstep::train {
 
+namespace {
+
+constexpr double kSecondsBetweenFlushes = 1;
+constexpr double kMostRecords = 10'000;
+
+}  // namespace
+
 static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % sizeof(double) == 0);
+
+void Recorder::add(const Record& record) {
+  records_.push_back(record);
+  slowest_ = std::max(slowest_, record.times.total);
+  if (--left_ > 0) return;
+  flush();
+  std::vector<double> slowest{slowest_};
+  group_.all_reduce(slowest, ReduceOp::max);
+  left_ = static_cast<std::size_t>(
+      std::clamp(kSecondsBetweenFlushes / std::max(slowest[0], 1e-9), 1.0, kMostRecords));
+  slowest_ = 0;
+}
 
 void Recorder::flush() {
   constexpr std::size_t kDoubles = sizeof(Record) / sizeof(double);

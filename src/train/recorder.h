@@ -30,7 +30,9 @@ class Recorder {
 
   Recorder(Group group, Sink sink) : group_(std::move(group)), sink_(std::move(sink)) {}
 
-  void add(const Record& record) { records_.push_back(record); }
+  /// About once a second the records go to rank 0, so that little is lost with a run that is
+  /// killed: then it is a collective. REQUIRES: all ranks call it equally often.
+  void add(const Record& record);
 
   /// Sends the records since the last call to rank 0. A collective; all ranks must have equally
   /// many.
@@ -40,6 +42,8 @@ class Recorder {
   Group group_;
   Sink sink_;
   std::vector<Record> records_;
+  std::size_t left_ = 1;  ///< records until the next flush: the same on all ranks
+  double slowest_ = 0;    ///< of this rank's iterations since the last one
 };
 
 }  // namespace lockstep::train

@@ -47,6 +47,7 @@ std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, s
 
 void RunFolder::add_iterations(int rank, std::span<const Record> records) {
   for (const Record& record : records) add_line(metrics_line("iteration", rank, record));
+  metrics_.flush();  // a run that is killed leaves them behind; what fails is noticed at the end
 }
 
 void RunFolder::add_epoch(int rank, std::span<const Record> records) {

@@ -29,6 +29,8 @@ class Scale(ProgramTest):
                           "[3/4] 1 worker, 32 each", "[4/4] 2 workers, 32 each"])
         self.assertIn(result["verdict"], output)
         self.assertEqual((result["format"], result["kind"]), (1, "scale"))
+        self.assertIn("scale --limit 256", result["command"])
+        self.assertIn('"scaling"', (self.folder / "run" / "report.html").read_text())
         runs = result["runs"]
         self.assertEqual([run["name"] for run in runs], ["w1-b16", "w2-b16", "w1-b32", "w2-b32"])
         table = result["tables"][0]

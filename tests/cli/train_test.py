@@ -113,6 +113,16 @@ class Stopped(StoppedTraining):
                                      rf"{transport}/checkpoints/{newest.name}: .*\n$")
             self.assertIn("9 iterations in", output)
 
+    def test_a_killed_run_leaves_what_it_measured_in_the_epoch_under_way(self):
+        program = self.start("train", "--workers", 2, "--batch", 8, "--epochs", 9, "--run-dir", "run")
+        self.wait_for(program, "iteration 600/")  # of 750 in an epoch
+        os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+        lines = (self.folder / "run" / "metrics.jsonl").read_text().splitlines()
+        last = json.loads(lines[-1]) if lines[-1].endswith("}") else json.loads(lines[-2])
+        self.assertEqual((last["kind"], last["epoch"]), ("iteration", 1))
+        self.assertGreater(last["iteration"], 20)
+
     def test_a_full_disk_costs_the_trace_only(self):
         program = self.start("train", *SMALL, "--workers", 2, "--transport", "thread", "--iterations", 30, "--run-dir",
                              "run", preexec_fn=small_files_only)
