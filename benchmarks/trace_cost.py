@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-DEFAULT_TRACE = 50
+DEFAULT_TRACE = 10
 
 
 def seconds_per_iteration(options, trace):

@@ -11,10 +11,12 @@
 #include "sync/sync_method.h"
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
+#include "train/slowdown.h"
 #include "train/worker.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -75,6 +77,14 @@ std::string launch_command(const Group& group, const std::string& command) {
   const bool mpi = group.transport() == "mpi" || group.transport() == "shm+mpi";
   return fmt::format("{} {} {}", mpi ? "mpirun -n" : "lockstep launch --workers", group.size(),
                      mpi ? command : "-- " + command);
+}
+
+/// Studies have worlds of several sizes, and slow the rank down where there is one. Here it must
+/// be.
+void require_slow_rank(const train::TrainConfig& config, int workers) {
+  if (train::Slowdown::parse(config.slow).rank >= workers)
+    throw UsageError(fmt::format("--slow is '{}': there is no such rank among {}", config.slow,
+                                 workers == 1 ? "1 worker" : fmt::format("{} workers", workers)));
 }
 
 /// Started by a launcher: this process is one worker of the run.
@@ -149,6 +159,7 @@ void add_train_command(CLI::App& app, int& code) {
       }
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
       finish_train_options(*command, options->config, options->view);
+      require_slow_rank(options->config, std::max(place.size, options->config.workers));
       if (place.size > 1)
         train_as_worker(*options);
       else

@@ -22,6 +22,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--limit", config.limit, "use the first N training images; 0 for all");
   option("--workers", config.workers, "number of workers");
   option("--threads", config.threads, "threads per worker; 0 shares out the cores");
+  option("--loader-threads", config.loader_threads,
+         "threads per worker that load images ahead; 0 for one, or none where batches are small");
   option("--transport", config.transport,
          "how workers talk: " + fmt::format("{}", fmt::join(transport_list(), ", ")) +
              " or auto; only thread's are no processes");
@@ -46,6 +48,15 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--init", config.init, "start from these weights (safetensors)");
   option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
   option("--trace", config.trace, "iterations that the run's trace.json shows; 0 for none");
+  command
+      .add_option("--slow", config.slow,
+                  "RANK:MS, a straggler on purpose: this rank takes MS milliseconds longer an "
+                  "iteration")
+      ->group("Studies");
+  command
+      .add_option("--slow-data", config.slow_data,
+                  "a slow loader on purpose: a batch takes MS milliseconds longer to load")
+      ->group("Studies");
   option("--log-every", view.log_every, "print the loss every N iterations");
   option("--json", view.json, "write the result to this file; - for standard output");
 }
@@ -86,6 +97,9 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--bucket-mb", config.bucket_mb);
   add("--trace", config.trace);
   if (!config.mistake.empty()) add("--mistake", config.mistake);
+  add("--loader-threads", config.loader_threads);
+  if (!config.slow.empty()) add("--slow", config.slow);
+  if (config.slow_data > 0) add("--slow-data", config.slow_data);
   if (!config.shuffle) arguments.emplace_back("--no-shuffle");
   if (config.augment) arguments.emplace_back("--augment");
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace lockstep::data {
@@ -52,7 +53,14 @@ Loader::Loader(std::shared_ptr<const Images> images, const Normalisation& normal
                                normalisation.deviation[channel];
 }
 
+Loader Loader::slowed(std::chrono::duration<double> by) const {
+  Loader slow = *this;
+  slow.delay_ = by;
+  return slow;
+}
+
 void Loader::load(std::span<const std::uint32_t> indices, Batch& out, std::uint64_t epoch) const {
+  if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
   out.pixels.resize(indices.size() * shape_.pixels());
   out.labels.resize(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "data/images.h"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,9 @@ class Loader {
   /// shows them in this epoch. REQUIRES: each is less than the number of images.
   void load(std::span<const std::uint32_t> indices, Batch& out, std::uint64_t epoch = 0) const;
 
+  /// The same loader, but every load takes so much longer: a slow disk, to study what waits for it.
+  Loader slowed(std::chrono::duration<double> by) const;
+
   /// The shape of a loaded image, padding included.
   ImageShape shape() const { return shape_; }
 
@@ -59,6 +63,7 @@ class Loader {
   int padding_;
   std::optional<Augmentation> augmentation_;
   ImageShape shape_;
+  std::chrono::duration<double> delay_{0};
 };
 
 }  // namespace lockstep::data

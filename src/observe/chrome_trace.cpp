@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
 
 namespace lockstep::observe {
@@ -25,6 +26,8 @@ std::string_view category_of(EventKind kind) {
       return "message";
     case EventKind::gradient:
       return "gradient";
+    case EventKind::bucket:
+      return "bucket";
   }
   return "unknown";
 }
@@ -38,12 +41,15 @@ std::string arguments_of(const TraceEvent& event) {
     case EventKind::iteration:
       return fmt::format(R"({{"iteration":{}}})", event.number);
     case EventKind::collective:
-      return fmt::format(R"({{"bytes":{},"algorithm":{},"wait_us":{:.3f}}})", event.bytes,
-                         json_text(event.detail), event.wait * 1e6);
+      return fmt::format(R"({{"bytes":{},"algorithm":{},"wait_us":{:.3f}{}}})", event.bytes,
+                         json_text(event.detail), event.wait * 1e6,
+                         event.number >= 0 ? fmt::format(R"(,"bucket":{})", event.number) : "");
     case EventKind::message:
       return fmt::format(R"({{"bytes":{},"peer":{}}})", event.bytes, event.number);
     case EventKind::gradient:
       return fmt::format(R"({{"bytes":{},"parameter":{}}})", event.bytes, event.number);
+    case EventKind::bucket:
+      return fmt::format(R"({{"bytes":{},"bucket":{}}})", event.bytes, event.number);
     default:
       return "{}";
   }
@@ -57,10 +63,19 @@ std::string head_of(const TraceEvent& event, const TraceOrigin& origin, double m
                      communicates ? kCommunication : kTraining, (moment + origin.shift) * 1e6);
 }
 
+/// A collective begins by waiting for the slowest rank. (What little it waits later, until all have
+/// written, is counted with that.)
+std::string wait_of(const TraceEvent& event, const TraceOrigin& origin) {
+  return fmt::format(
+      R"({{"name":"wait","cat":"wait","pid":{},"tid":{},"ts":{:.3f},"ph":"X","dur":{:.3f},"args":{{}}}})",
+      origin.rank, kCommunication, (event.begin + origin.shift) * 1e6,
+      std::min(event.wait, event.end - event.begin) * 1e6);
+}
+
 std::string name_row(const TraceOrigin& origin, std::string_view what, int row,
                      std::string_view name) {
-  return fmt::format(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
-                     origin.rank, row, json_text(name));
+  return fmt::format(R"({{"name":"{}","ph":"M","ts":0,"pid":{},"tid":{},"args":{{"name":{}}}}})",
+                     what, origin.rank, row, json_text(name));
 }
 
 }  // namespace
@@ -73,13 +88,13 @@ std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin&
   auto out = std::back_inserter(text);
   if (origin.left_out > 0)
     fmt::format_to(out, R"(,
-{{"name":"process_labels","ph":"M","pid":{},"args":{{"labels":"{} later events left out"}}}})",
+{{"name":"process_labels","ph":"M","ts":0,"pid":{},"tid":0,"args":{{"labels":"{} later events left out"}}}})",
                    origin.rank, origin.left_out);
   std::size_t message = 0;  // begin and end of one that may overlap with others find each other so
   for (const TraceEvent& event : events) {
     const std::string head = head_of(event, origin, event.begin);
     const std::string arguments = arguments_of(event);
-    if (event.kind == EventKind::gradient) {
+    if (event.kind == EventKind::gradient || event.kind == EventKind::bucket) {
       fmt::format_to(out, ",\n{},\"ph\":\"i\",\"s\":\"t\",\"args\":{}}}", head, arguments);
     } else if (event.kind == EventKind::message) {
       const std::string id = fmt::format("\"{}.{}\"", origin.rank, ++message);
@@ -88,13 +103,20 @@ std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin&
     } else {
       fmt::format_to(out, ",\n{},\"ph\":\"X\",\"dur\":{:.3f},\"args\":{}}}", head,
                      (event.end - event.begin) * 1e6, arguments);
+      if (event.wait > 0) fmt::format_to(out, ",\n{}", wait_of(event, origin));
     }
   }
   return text;
 }
 
-std::string chrome_trace(std::span<const std::string> events_by_rank) {
-  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+std::string chrome_trace(std::span<const std::string> events_by_rank,
+                         std::span<const ClockOffset> clocks) {
+  std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"clock_offsets_us\":[";
+  for (std::size_t rank = 0; rank < clocks.size(); ++rank)
+    fmt::format_to(std::back_inserter(text),
+                   R"({}{{"rank":{},"offset":{:.3f},"uncertainty":{:.3f}}})", rank > 0 ? "," : "",
+                   rank, clocks[rank].seconds * 1e6, clocks[rank].uncertainty * 1e6);
+  text += "]},\"traceEvents\":[\n";
   std::string_view separator;
   for (const std::string& events : events_by_rank) {
     if (events.empty()) continue;

@@ -4,6 +4,7 @@
 // Every rank writes its own events as text; the file is all of them put together.
 #pragma once
 
+#include "observe/clock_offset.h"
 #include "observe/trace.h"
 
 #include <span>
@@ -21,7 +22,9 @@ struct TraceOrigin {
 /// One rank's events, the names of its rows first; events are separated by commas.
 std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin& origin);
 
-/// The whole file. Ranks without events may have an empty text.
-std::string chrome_trace(std::span<const std::string> events_by_rank);
+/// The whole file. Ranks without events may have an empty text. `clocks` says how far each rank's
+/// clock was from the trace's, and how well that is known.
+std::string chrome_trace(std::span<const std::string> events_by_rank,
+                         std::span<const ClockOffset> clocks = {});
 
 }  // namespace lockstep::observe

@@ -19,9 +19,10 @@ enum class EventKind : std::uint8_t {
   iteration,   ///< number: which, from 1
   part,        ///< of an iteration: "forward"
   operation,   ///< of the engine: "aten::conv2d"; within a part or another operation
-  collective,  ///< has bytes, detail: the algorithm, wait
+  collective,  ///< has bytes, detail: the algorithm, wait, number: which bucket it reduces, or -1
   message,     ///< has bytes, number: the peer. Messages may overlap
-  gradient     ///< a moment: the gradient called so is ready; has bytes, number: which parameter
+  gradient,    ///< a moment: the gradient called so is ready; has bytes, number: which parameter
+  bucket       ///< a moment: the last gradient of a bucket is ready; has bytes, number: which
 };
 
 struct TraceEvent {

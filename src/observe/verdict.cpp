@@ -1,44 +1,116 @@
 #include "observe/verdict.h"
 
+#include "observe/quantities.h"
+#include "observe/remedy.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockstep::observe {
 
-std::string verdict(const Situation& situation) {
-  const Times& mean = situation.mean;
-  if (mean.total <= 0) return "Too short to tell what limits this run: train more iterations.";
-  auto share = [&](double seconds) { return 100 * seconds / mean.total; };
-  const double compute = share(mean.forward + mean.backward + mean.optimizer);
-  const double waiting = share(std::min(mean.wait, mean.exposed));
-  const double moving = share(mean.exposed) - waiting;
-  const double data = share(mean.data);
-  const double largest = std::max({compute, waiting, moving, data});
+namespace {
 
-  if (situation.workers * situation.threads > situation.cores && largest != data)
+std::string on_compute(const Situation& situation, const Breakdown& parts) {
+  const std::string most =
+      fmt::format("Compute-bound: forward, backward and update take {} of an iteration",
+                  in_percent(parts.compute / parts.total));
+  if (situation.workers() < 2) return most + ".";
+  return fmt::format("{}, communication that is not hidden {}.", most,
+                     in_percent((parts.waiting + parts.moving) / parts.total));
+}
+
+std::string on_straggler(const Situation& situation, const Bottleneck& bottleneck) {
+  if (bottleneck.rank < 0)
     return fmt::format(
-        "{} workers × {} thread{} share {} cores: workers take turns ({:.0f} % compute, {:.0f} % "
-        "waiting for each other), so this run shows overhead, not speed-up. Use at most {} "
-        "workers.",
-        situation.workers, situation.threads, situation.threads == 1 ? "" : "s", situation.cores,
-        compute, waiting, situation.cores);
-  if (largest == data)
-    return fmt::format("Data loading takes {:.0f} % of an iteration: it limits this run.", data);
-  if (largest == compute)
-    return fmt::format(
-        "Compute-bound: forward, backward and update take {:.0f} % of an iteration, communication "
-        "that is not hidden {:.0f} %.",
-        compute, waiting + moving);
-  if (largest == waiting)
-    return fmt::format(
-        "Workers wait for the slowest of them {:.0f} % of the time: give them equal work and "
-        "cores.",
-        waiting);
+        "Workers wait for each other {} of the time, but none of them is always the slowest.",
+        in_percent(bottleneck.share));
+  const Straggler slowest = slowest_rank(situation);
+  const std::string loading =
+      slowest.by_data ? fmt::format(" ({} of it loading data)", in_seconds(slowest.data)) : "";
+  const bool two = situation.workers() == 2;
   return fmt::format(
-      "Communication-bound: {:.0f} % of an iteration moves gradients that backward does not hide. "
-      "Try --sync ddp, or a larger batch.",
-      moving);
+      "Rank {} holds the other{} up: its own work takes {} an iteration{}, {} {}; so {} {} of the "
+      "time.",
+      slowest.rank, two ? "" : "s", in_seconds(slowest.own), loading,
+      two ? "the other's" : "that of the others", in_seconds(slowest.others),
+      two ? "it waits" : "they wait", in_percent(bottleneck.share));
+}
+
+std::string on_data(const Breakdown& parts) {
+  return fmt::format(
+      "Data loading limits this run: an iteration waits {} for its images, {} of "
+      "its time.",
+      in_seconds(parts.data), in_percent(parts.data / parts.total));
+}
+
+std::string on_latency(const Situation& situation, const Breakdown& parts) {
+  double operations = 0;
+  for (const RankMeasures& rank : situation.ranks)
+    operations += rank.operations / situation.workers();
+  const bool messages = situation.sync == "p2p" || situation.sync == "coordinator";
+  return fmt::format(
+      "Bound by latency: {} of an iteration goes into {}, {} takes {} before anything moves.",
+      in_percent(parts.moving / parts.total),
+      counted(operations, messages ? "message" : "collective"),
+      std::round(operations) == 1 ? "which" : "each of which",
+      in_seconds(latency_of(situation) / std::max(1.0, operations)));
+}
+
+std::string on_bandwidth(const Situation& situation, const Breakdown& parts) {
+  double bytes = 0, seconds = 0;
+  for (const RankMeasures& rank : situation.ranks) {
+    bytes = std::max(bytes, rank.bytes);
+    seconds += rank.times.communication / situation.workers();
+  }
+  seconds -= parts.waiting;
+  const std::string speed = seconds > 0 ? fmt::format(", at {}/s", in_bytes(bytes / seconds)) : "";
+  return fmt::format(
+      "Bound by bandwidth: {} of an iteration goes into moving gradients while nothing is "
+      "computed, {} by the busiest rank{}.",
+      in_percent(parts.moving / parts.total), in_bytes(bytes), speed);
+}
+
+std::string on_oversubscription(const Situation& situation, const Breakdown& parts) {
+  return fmt::format(
+      "{} × {} share {}: workers take turns ({} compute, {} waiting for each other), so this run "
+      "shows overhead, not speed-up.",
+      counted(situation.workers(), "worker"), counted(situation.threads, "thread"),
+      counted(situation.cores, "core"), in_percent(parts.compute / parts.total),
+      in_percent(parts.waiting / parts.total));
+}
+
+std::string sentence_on(const Situation& situation, const Bottleneck& bottleneck) {
+  const Breakdown parts = break_down(situation);
+  switch (bottleneck.kind) {
+    case Limit::unknown:
+      return "Too short to tell what limits this run: train more iterations.";
+    case Limit::compute:
+      return on_compute(situation, parts);
+    case Limit::straggler:
+      return on_straggler(situation, bottleneck);
+    case Limit::data:
+      return on_data(parts);
+    case Limit::latency:
+      return on_latency(situation, parts);
+    case Limit::bandwidth:
+      return on_bandwidth(situation, parts);
+    case Limit::oversubscribed:
+      return on_oversubscription(situation, parts);
+  }
+  return "";
+}
+
+}  // namespace
+
+Verdict judge(const Situation& situation) {
+  Verdict verdict{.bottleneck = find_bottleneck(situation), .text = {}};
+  const Remedy remedy = remedy_for(situation, verdict.bottleneck);
+  verdict.bottleneck.gain = remedy.gain;
+  verdict.text = sentence_on(situation, verdict.bottleneck);
+  if (!remedy.text.empty()) verdict.text += " " + remedy.text;
+  return verdict;
 }
 
 }  // namespace lockstep::observe

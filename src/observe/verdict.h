@@ -1,20 +1,17 @@
-// The verdict: one sentence or two on what limits a run, and what to change.
+// The verdict: a sentence or two on what limits a run, and the one change most likely to help.
 #pragma once
 
-#include "observe/times.h"
+#include "observe/bottleneck.h"
 
 #include <string>
 
 namespace lockstep::observe {
 
-/// What is known of a run: the mean iteration over all ranks, and the machine it had.
-struct Situation {
-  Times mean;
-  int workers = 1;
-  int threads = 1;  ///< a worker
-  int cores = 1;
+struct Verdict {
+  Bottleneck bottleneck;
+  std::string text;
 };
 
-std::string verdict(const Situation& situation);
+Verdict judge(const Situation& situation);
 
 }  // namespace lockstep::observe

@@ -63,6 +63,8 @@ Timeline read_timeline(const std::filesystem::path& trace, const TimelineLimits&
   for_each_event(trace, false, [&](const TraceFileEvent& event) {
     const auto window = windows.find(event.rank);
     if (window == windows.end() || event.kind == "iteration") return;
+    // Collectives say how long they waited, and a bucket is ready with the last of its gradients.
+    if (event.kind == "wait" || event.kind == "bucket") return;
     if (event.phase == 'e' || window->second.has(event.start))
       lanes[{event.rank, event.row}].add(event, origin);
   });

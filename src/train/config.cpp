@@ -7,6 +7,7 @@
 #include "data/image_set.h"
 #include "launch/cores.h"
 #include "models/model_names.h"
+#include "train/slowdown.h"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,11 @@ void TrainConfig::validate() const {
   require_amount(learning_rate, "--lr");
   require_amount(momentum, "--momentum");
   require_amount(weight_decay, "--weight-decay");
+  require_amount(slow_data, "--slow-data");
+  Slowdown::parse(slow);
+  if (loader_threads < 0 || loader_threads > 256)
+    throw UsageError(
+        fmt::format("--loader-threads is {}: it must be from 0 to 256", loader_threads));
   if ((resume || checkpoint_every > 0) && run_dir.empty())
     throw UsageError("checkpoints are kept in the run folder: name it with --run-dir");
   if ((resume || checkpoint_every > 0) && parts_workers(parse_mistake(mistake)))
@@ -80,6 +86,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"limit", config.limit},
           {"workers", config.workers},
           {"threads", config.threads_per_worker()},
+          {"loader_threads", config.loader_threads},
           {"transport", config.transport},
           {"engine", "torch"},
           {"method", method.method},
@@ -100,6 +107,8 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"bucket_mb", config.bucket_mb},
           {"init", config.init.string()},
           {"mistake", config.mistake},
+          {"slow", config.slow},
+          {"slow_data", config.slow_data},
           {"trace", config.trace},
           {"checkpoint_every", config.checkpoint_every}};
 }

@@ -23,6 +23,7 @@ struct TrainConfig {
 
   int workers = 1;
   int threads = 0;                ///< a worker; 0 shares out the cores, at least 1 each
+  int loader_threads = 0;         ///< a worker; 0 for one, or none where batches are small
   std::string transport = "shm";  ///< one of comm::transport_names(), or "auto"
   std::string sync = "ddp";
   std::string algorithm = "auto";
@@ -45,7 +46,9 @@ struct TrainConfig {
   std::filesystem::path save;     ///< write the final weights here (safetensors)
   std::filesystem::path run_dir;  ///< write the run folder here; empty for none
 
-  std::string mistake;  ///< one of mistake_names(), made on purpose; empty for none
+  std::string mistake;   ///< one of mistake_names(), made on purpose; empty for none
+  std::string slow;      ///< "1:20": rank 1 is slower by 20 ms an iteration, on purpose
+  double slow_data = 0;  ///< milliseconds that loading a batch takes longer, on purpose
 
   std::size_t trace = 10;  ///< iterations that the run folder's trace has; 0 for no trace
 

@@ -15,13 +15,14 @@ int threads_for(const data::Loader& loader, std::size_t batch, int ranks) {
 }  // namespace
 
 Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size,
-           Mistake mistake)
+           Mistake mistake, int loader_threads)
     : sampler_(options),
       rank_(rank),
       size_(size),
       mistake_(mistake),
-      ahead_(threads_for(loader, options.batch, size) > 0 ? 2 : 1),
-      prefetcher_(loader, threads_for(loader, options.batch, size)) {}
+      loader_threads_(loader_threads > 0 ? loader_threads
+                                         : threads_for(loader, options.batch, size)),
+      prefetcher_(loader, loader_threads_) {}
 
 Feed::Share Feed::next() {
   look_ahead();
@@ -34,7 +35,8 @@ Feed::Share Feed::next() {
 }
 
 void Feed::look_ahead() {
-  while (prefetcher_.ahead() < ahead_) {
+  // Every thread has one to load, and another is ready.
+  while (prefetcher_.ahead() < static_cast<std::size_t>(loader_threads_) + 1) {
     const std::size_t step = next_ + prefetcher_.ahead();
     const std::size_t epoch = epoch_of(step);
     const std::size_t order = mistake_ == Mistake::same_order ? 1 : epoch;

@@ -19,11 +19,15 @@ class Feed {
     const data::Batch* images = nullptr;
   };
 
-  /// The loader must outlive it.
+  /// The loader must outlive it. So many threads load ahead; 0 for one, or none where batches are
+  /// small.
   Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size,
-       Mistake mistake = Mistake::none);
+       Mistake mistake = Mistake::none, int loader_threads = 0);
 
   std::size_t batches_per_epoch() const { return sampler_.batches_per_epoch(); }
+
+  /// 0 if the caller of next() loads them itself.
+  int loader_threads() const { return loader_threads_; }
 
   /// Steps given so far, those that were skipped included.
   std::size_t done() const { return next_; }
@@ -42,8 +46,8 @@ class Feed {
   const int rank_;
   const int size_;
   const Mistake mistake_;
-  const std::size_t ahead_;  ///< batches to load before they are needed
-  std::size_t next_ = 0;     ///< step, counted over the whole run
+  const int loader_threads_;
+  std::size_t next_ = 0;  ///< step, counted over the whole run
   data::Prefetcher prefetcher_;
 };
 

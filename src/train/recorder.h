@@ -19,7 +19,8 @@ struct Record {
   double correct = 0;
   double samples = 0;
   double lr = 0;
-  double bytes = 0;  ///< moved, as Counters counts
+  double bytes = 0;       ///< moved, as Counters counts
+  double operations = 0;  ///< collectives and messages
   observe::Times times;
 };
 

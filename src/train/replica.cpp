@@ -61,7 +61,9 @@ Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape&
                       config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0))),
       gradients_(group_, engine_->parameters(), make_layout(*engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
-      method_(sync::make_sync_method(config.method(), group_, gradients_)) {
+      method_(sync::make_sync_method(config.method(), group_, gradients_)),
+      trace_(gradients_, config.method().sync == "ddp"),
+      slowdown_(Slowdown::parse(config.slow)) {
   const ArrayView weights(weights_.data(), gradients_.layout().size(), engine_->type());
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
   if (mistake_ != Mistake::different_weights) group_.broadcast(weights);
@@ -78,21 +80,23 @@ Record Replica::step(Feed& feed) {
   Record record;
   observe::Times& times = record.times;
   const Counters before = group_.counters();
+  trace_.begin_step();
   {
-    observe::Span total(times.total, trace_, "iteration", observe::EventKind::iteration,
+    observe::Span total(times.total, trace_.trace(), "iteration", observe::EventKind::iteration,
                         static_cast<std::int64_t>(feed.done() + 1));
     Feed::Share share;
     engine::Score score;
     {
-      observe::Span span(times.data, trace_, "data");
+      observe::Span span(times.data, trace_.trace(), "data");
       share = feed.next();
     }
     {
-      observe::Span span(times.forward, trace_, "forward");
+      observe::Span span(times.forward, trace_.trace(), "forward");
       score = engine_->forward(*share.images);
+      slowdown_.suffer(group_.rank());
     }
     {
-      observe::Span span(times.backward, trace_, "backward");
+      observe::Span span(times.backward, trace_.trace(), "backward");
       // The average of the ranks' gradients must be the mean over the global batch, even where the
       // ranks' shares of it differ in size.
       const double all = mistake_ == Mistake::sum ? group_.size() : 1;
@@ -112,11 +116,12 @@ Record Replica::step(Feed& feed) {
   times.communication = after.seconds - before.seconds;
   times.wait = after.wait_seconds - before.wait_seconds;
   record.bytes = static_cast<double>(after.bytes - before.bytes);
+  record.operations = static_cast<double>(after.operations - before.operations);
   return record;
 }
 
 void Replica::synchronise(observe::Times& times) {
-  observe::Span span(times.exposed, trace_, "synchronise");
+  observe::Span span(times.exposed, trace_.trace(), "synchronise");
   if (mistake_ == Mistake::sync_after_update)  // it was not to touch the gradients before
     for (std::size_t left = gradients_.parameters().size(); left > 0; --left)
       method_->ready(left - 1);
@@ -124,39 +129,21 @@ void Replica::synchronise(observe::Times& times) {
 }
 
 void Replica::update(observe::Times& times) {
-  observe::Span span(times.optimizer, trace_, "optimizer");
+  observe::Span span(times.optimizer, trace_.trace(), "optimizer");
   method_->step(*optimizer_);
 }
 
 void Replica::ready(std::size_t parameter) {
-  if (trace_) {
-    const double now = now_seconds();
-    const sync::Parameter& its = gradients_.parameters()[parameter];
-    trace_->add({.kind = observe::EventKind::gradient,
-                 .name = its.name,
-                 .begin = now,
-                 .end = now,
-                 .bytes = its.count * size_of(engine_->type()),
-                 .number = static_cast<std::int64_t>(parameter)});
-  }
+  trace_.gradient_ready(parameter);
   if (mistake_ != Mistake::sync_after_update) method_->ready(parameter);
 }
 
 void Replica::record_in(observe::Trace* trace) {
-  trace_ = trace;
+  if (!trace) group_.observe({});
   engine_->record_in(trace);
-  if (!trace) return group_.observe({});
-  group_.observe([trace](const ObservedOperation& operation) {
-    const bool message = operation.peer >= 0;
-    trace->add({.kind = message ? observe::EventKind::message : observe::EventKind::collective,
-                .name = operation.name,
-                .begin = operation.begin,
-                .end = operation.end,
-                .bytes = operation.bytes,
-                .number = operation.peer,
-                .wait = operation.wait,
-                .detail = name_of(operation.algorithm)});
-  });
+  trace_.record_in(trace);
+  if (!trace) return;
+  group_.observe([this](const ObservedOperation& operation) { trace_.operation_ended(operation); });
 }
 
 std::vector<models::StoredTensor> Replica::model_state() const {

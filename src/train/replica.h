@@ -11,6 +11,8 @@
 #include "train/config.h"
 #include "train/feed.h"
 #include "train/recorder.h"
+#include "train/slowdown.h"
+#include "train/step_trace.h"
 
 #include <memory>
 
@@ -53,6 +55,8 @@ class Replica {
   void average_statistics();
 
   const engine::Engine& engine() const { return *engine_; }
+  /// Where the gradients lie.
+  const sync::Layout& layout() const { return gradients_.layout(); }
 
  private:
   /// Called by backward as soon as a parameter's gradient is final.
@@ -66,8 +70,9 @@ class Replica {
   sync::Gradients gradients_;
   Memory weights_;
   std::unique_ptr<sync::SyncMethod> method_;
+  StepTrace trace_;
   std::unique_ptr<optim::Optimizer> optimizer_;
-  observe::Trace* trace_ = nullptr;
+  const Slowdown slowdown_;
 };
 
 }  // namespace lockstep::train

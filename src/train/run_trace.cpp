@@ -39,6 +39,18 @@ std::vector<std::string> gather_texts(Group& group, const std::string& mine) {
   return texts;
 }
 
+/// Every rank's on rank 0; nothing elsewhere. A collective.
+std::vector<observe::ClockOffset> gather_clocks(Group& group, const observe::ClockOffset& mine) {
+  const std::vector<double> numbers{mine.seconds, mine.uncertainty};
+  std::vector<double> all(
+      group.rank() == 0 ? numbers.size() * static_cast<std::size_t>(group.size()) : 0);
+  group.gather(numbers, all);
+  std::vector<observe::ClockOffset> clocks;
+  for (std::size_t i = 0; i < all.size(); i += numbers.size())
+    clocks.push_back({all[i], all[i + 1]});
+  return clocks;
+}
+
 }  // namespace
 
 RunTrace::RunTrace(Group group, Replica& replica, std::size_t iterations)
@@ -68,7 +80,8 @@ std::string RunTrace::collect() {
                                                            .left_out = trace_->left_out()});
   trace_.reset();
   const std::vector<std::string> texts = gather_texts(group_, mine);
-  return group_.rank() == 0 ? observe::chrome_trace(texts) : "";
+  const std::vector<observe::ClockOffset> clocks = gather_clocks(group_, offset);
+  return group_.rank() == 0 ? observe::chrome_trace(texts, clocks) : "";
 }
 
 }  // namespace lockstep::train

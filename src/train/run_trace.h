@@ -24,6 +24,9 @@ class RunTrace {
   /// the ranks' clocks drift apart.
   bool iteration_ended();
 
+  /// Whether the next iteration will be recorded.
+  bool recording() const { return left_ > 0; }
+
   /// Whether there is anything to collect.
   bool uncollected() const { return trace_.has_value(); }
 

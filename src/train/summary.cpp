@@ -3,13 +3,11 @@
 #include <lockstep/error.h>
 
 #include "observe/statistics.h"
-#include "observe/verdict.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <span>
-#include <thread>
 
 namespace lockstep::train {
 
@@ -17,16 +15,18 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, mean, p50, p90)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankSummary, rank, seconds_per_iteration, compute_share,
                                    communication_share, hidden_communication_share,
                                    exposed_communication_share, wait_share, data_share,
-                                   bytes_per_iteration, train_loss, train_accuracy, weights_sha256,
-                                   peak_rss_bytes)
+                                   bytes_per_iteration, operations_per_iteration, latency_seconds,
+                                   train_loss, train_accuracy, weights_sha256, peak_rss_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, method, sync, algorithm, transport, engine, model, data,
                                    workers, threads, global_batch, shards, epochs, iterations,
                                    seconds_total, seconds_per_epoch, seconds_per_iteration,
                                    images_per_second, compute_share, communication_share,
                                    hidden_communication_share, exposed_communication_share,
-                                   wait_share, data_share, bytes_per_iteration, bandwidth_mbs,
+                                   wait_share, data_share, bytes_per_iteration,
+                                   operations_per_iteration, latency_seconds, bandwidth_mbs,
                                    train_loss, train_accuracy, test_loss, test_accuracy,
-                                   weights_sha256, buffers_sha256, peak_rss_bytes, verdict, ranks)
+                                   weights_sha256, buffers_sha256, peak_rss_bytes, verdict,
+                                   bottleneck, ranks)
 
 namespace {
 
@@ -35,6 +35,7 @@ struct Totals {
   observe::Times times;
   double iterations = 0;
   double bytes = 0;
+  double operations = 0;
   double loss_sum = 0;  // these three over the last epoch only
   double correct = 0;
   double samples = 0;
@@ -43,6 +44,7 @@ struct Totals {
     times += other.times;
     iterations += other.iterations;
     bytes += other.bytes;
+    operations += other.operations;
     loss_sum += other.loss_sum;
     correct += other.correct;
     samples += other.samples;
@@ -55,6 +57,7 @@ Totals totals_of(std::span<const Record> records, std::span<const Record> last_e
   for (const Record& record : records.size() > 1 ? records.subspan(1) : records) {
     totals.times += record.times;
     totals.bytes += record.bytes;
+    totals.operations += record.operations;
     totals.iterations += 1;
   }
   for (const Record& record : last_epoch) {
@@ -80,6 +83,7 @@ void fill(Part& part, const Totals& totals) {
   part.wait_share = ratio(times.wait, times.total);
   part.data_share = ratio(times.data, times.total);
   part.bytes_per_iteration = ratio(totals.bytes, totals.iterations);
+  part.operations_per_iteration = ratio(totals.operations, totals.iterations);
   part.train_loss = ratio(totals.loss_sum, totals.samples);
   part.train_accuracy = ratio(totals.correct, totals.samples);
 }
@@ -91,13 +95,6 @@ Distribution distribution_of(const std::vector<std::vector<Record>>& records) {
       if (&record != &rank.front() || rank.size() == 1) seconds.push_back(record.times.total);
   return {observe::mean(seconds), observe::percentile(seconds, 0.5),
           observe::percentile(seconds, 0.9)};
-}
-
-observe::Times mean_times(const Totals& totals) {
-  observe::Times mean = totals.times;
-  for (const auto& [name, part] : observe::kTimes)
-    mean.*part = ratio(mean.*part, totals.iterations);
-  return mean;
 }
 
 /// JSON has no number for the loss of a training that went astray: it is written as null.
@@ -139,8 +136,6 @@ void summarise(const std::vector<std::vector<Record>>& records,
   fill(summary, all);
   summary.seconds_per_iteration = distribution_of(records);
   summary.bandwidth_mbs = ratio(all.bytes, all.times.communication) / 1e6;
-  summary.verdict = observe::verdict({mean_times(all), summary.workers, summary.threads,
-                                      static_cast<int>(std::thread::hardware_concurrency())});
 }
 
 }  // namespace lockstep::train

@@ -1,6 +1,7 @@
 // Summary: what came out of a training run; a run folder keeps it as summary.json.
 #pragma once
 
+#include "observe/bottleneck.h"
 #include "train/recorder.h"
 
 #include <nlohmann/json.hpp>
@@ -28,7 +29,9 @@ struct RankSummary {
   double wait_share = 0;
   double data_share = 0;
   double bytes_per_iteration = 0;
-  double train_loss = 0;  ///< of the last epoch, over its samples
+  double operations_per_iteration = 0;  ///< collectives and messages
+  double latency_seconds = 0;           ///< of each, with next to nothing to move
+  double train_loss = 0;                ///< of the last epoch, over its samples
   double train_accuracy = 0;
   std::string weights_sha256;
   std::uint64_t peak_rss_bytes = 0;
@@ -60,6 +63,8 @@ struct Summary {
   double wait_share = 0;
   double data_share = 0;
   double bytes_per_iteration = 0;
+  double operations_per_iteration = 0;
+  double latency_seconds = 0;
   double bandwidth_mbs = 0;  ///< bytes over the time inside collectives
   double train_loss = 0;
   double train_accuracy = 0;
@@ -69,6 +74,7 @@ struct Summary {
   std::string buffers_sha256;
   std::uint64_t peak_rss_bytes = 0;
   std::string verdict;
+  observe::Bottleneck bottleneck;
   std::vector<RankSummary> ranks;
 };
 
@@ -76,7 +82,7 @@ nlohmann::json to_json(const Summary& summary);
 /// Throws FileError that names `source` if a field is missing or of the wrong type.
 Summary summary_from_json(nlohmann::json json, const std::string& source);
 
-/// Fills in all that follows from the ranks' records (rank by rank, in order of iterations): scores
+/// Fills in the statistics of the ranks' records (rank by rank, in order of iterations): scores
 /// from those of the last epoch, all else from `records`. A run that was resumed has records since
 /// then only, but may have the whole last epoch, in part of ranks that it no longer has. REQUIRES:
 /// `last_epoch` has every rank of `records`.

@@ -9,6 +9,8 @@
 #include "train/checkpoint.h"
 #include "train/dataset.h"
 #include "train/feed.h"
+#include "train/judgement.h"
+#include "train/latency_probe.h"
 #include "train/replica.h"
 #include "train/run_folder.h"
 #include "train/run_trace.h"
@@ -41,7 +43,7 @@ class Worker {
         progress_(progress),
         dataset_(open_dataset(config)),
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
-              group_.rank(), group_.size(), parse_mistake(config.mistake)),
+              group_.rank(), group_.size(), parse_mistake(config.mistake), config.loader_threads),
         replica_(group_, config, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
         recorder_(group_,
@@ -51,6 +53,8 @@ class Worker {
     if (group_.rank() == 0) records_.resize(static_cast<std::size_t>(group_.size()));
     if (!config.run_dir.empty()) while_others_wait(group_, [this] { open_folder(); });
     if (group_.rank() == 0) epoch_records_.resize(std::max(records_.size(), epoch_records_.size()));
+    machines_ = find_machines(group_);
+    probe_.emplace(group_, config.method());
     // Now, so that it has the iterations and not what came before them.
     trace_.emplace(group_, replica_, config.run_dir.empty() ? 0 : config.trace);
   }
@@ -174,6 +178,7 @@ class Worker {
       if (group_.rank() == 0)
         progress_.iteration(done_, iterations, record.loss_sum / std::max(1.0, record.samples),
                             record.times.total);
+      if (!trace_->recording()) probe_->after_iteration(done_);
       if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
       stopped_ = stop_vote_.after_step(record.times.total);
     }
@@ -198,6 +203,7 @@ class Worker {
     const std::vector<std::uint8_t> hashes =
         gather(std::vector<std::uint8_t>(weights.begin(), weights.end()));
     const std::vector<double> peaks = gather(std::vector<double>{peak_rss_bytes()});
+    const std::vector<double> latencies = gather(std::vector<double>{probe_->seconds()});
     if (group_.rank() != 0) return {};
 
     Summary summary = describe();
@@ -212,6 +218,7 @@ class Worker {
     summary.weights_sha256 = weights;
     summary.buffers_sha256 = models::weights_sha256(replica_.engine().buffer_state());
     summarise(records_, epoch_records_, summary);
+    judge(records_, circumstances(latencies), summary);
     for (std::size_t rank = 0; rank < records_.size(); ++rank) {
       RankSummary& its = summary.ranks[rank];
       const auto* hash = reinterpret_cast<const char*>(hashes.data());
@@ -222,6 +229,14 @@ class Worker {
     if (!parts_workers(parse_mistake(config_.mistake))) require_equal_weights(summary);
     write(summary, test);
     return summary;
+  }
+
+  Circumstances circumstances(const std::vector<double>& latencies) const {
+    return {.machines = machines_,
+            .latency = latencies,
+            .buckets = replica_.layout().buckets().size(),
+            .gradient_bytes = static_cast<double>(replica_.layout().bytes()),
+            .loader_threads = feed_.loader_threads()};
   }
 
   Summary describe() const {
@@ -291,6 +306,8 @@ class Worker {
   std::size_t done_ = 0;  ///< iterations
   StopVote stop_vote_;
   bool stopped_ = false;
+  Machines machines_;
+  std::optional<LatencyProbe> probe_;
   double seconds_of_trace_ = 0;  ///< that writing it took: no part of training
 
   Recorder recorder_;

@@ -41,7 +41,8 @@ def why_not():
 class Cluster:
     """`hosts` hosts with one interface each, eth0. Processes are started with start(); close() ends them."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, rate=RATE):
+        self.rate = rate
         self.names = [f"{FAMILY}-{os.getpid()}-{host}" for host in range(hosts)]
         self.switch = f"{FAMILY}-{os.getpid()}-switch"
         self.processes = []
@@ -73,7 +74,7 @@ class Cluster:
             _run("ip", "-n", name, "link", "set", "eth0", "up")
             for place, device in ((name, "eth0"), (self.switch, f"port{host}")):
                 _run("ip", "netns", "exec", place, "tc", "qdisc", "add", "dev", device, "root", "tbf",
-                     "rate", f"{int(RATE * 8)}bit", "burst", "256kb", "latency", "50ms")
+                     "rate", f"{int(self.rate * 8)}bit", "burst", max(16384, int(self.rate * 0.0021)), "latency", "50ms")
 
     def address(self, host):
         return f"10.83.0.{host + 1}"

@@ -108,8 +108,9 @@ TEST(ChromeTrace, KeepsCommunicationInItsOwnRow) {
                               {.kind = EventKind::operation, .name = "aten::conv2d"},
                               {.kind = EventKind::collective,
                                .name = "all_reduce",
+                               .end = 5e-6,
                                .bytes = 8,
-                               .wait = 1e-6,
+                               .number = -1,
                                .detail = "ring"}},
                              {});
   const auto spans = of_phase(events, "X");
@@ -118,7 +119,23 @@ TEST(ChromeTrace, KeepsCommunicationInItsOwnRow) {
   EXPECT_EQ(spans[1].at("tid"), 0);
   EXPECT_EQ(spans[2].at("tid"), 1);
   EXPECT_EQ(spans[2].at("args"),
-            (nlohmann::json{{"bytes", 8}, {"algorithm", "ring"}, {"wait_us", 1.0}}));
+            (nlohmann::json{{"bytes", 8}, {"algorithm", "ring"}, {"wait_us", 0.0}}));
+}
+
+TEST(ChromeTrace, ACollectiveHasItsBucketAndBeginsByWaiting) {
+  const auto spans = of_phase(parsed({{.kind = EventKind::collective,
+                                       .name = "all_reduce",
+                                       .begin = 1,
+                                       .end = 4,
+                                       .number = 3,
+                                       .wait = 2}},
+                                     {.rank = 1, .host = ""}),
+                              "X");
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].at("args").at("bucket"), 3);
+  EXPECT_EQ(spans[1].at("name"), "wait");
+  EXPECT_EQ(spans[1].at("dur"), 2e6);
+  for (const char* same : {"pid", "tid", "ts"}) EXPECT_EQ(spans[1].at(same), spans[0].at(same));
 }
 
 TEST(ChromeTrace, MessagesThatOverlapArePairsOfTheirOwn) {
@@ -150,6 +167,23 @@ TEST(ChromeTrace, AGradientIsAMoment) {
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].at("name"), "fc.weight");
   EXPECT_EQ(events[0].at("args"), (nlohmann::json{{"bytes", 40}, {"parameter", 7}}));
+}
+
+TEST(ChromeTrace, ABucketThatIsReadyIsAMoment) {
+  const auto events = of_phase(
+      parsed({{.kind = EventKind::bucket, .name = "bucket ready", .bytes = 40, .number = 2}}, {}),
+      "i");
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].at("cat"), "bucket");
+  EXPECT_EQ(events[0].at("args"), (nlohmann::json{{"bytes", 40}, {"bucket", 2}}));
+}
+
+TEST(ChromeTrace, StatesEveryRanksClock) {
+  const std::vector<ClockOffset> clocks{{}, {.seconds = -1.5, .uncertainty = 2e-6}};
+  const auto stated = nlohmann::json::parse(chrome_trace({}, clocks)).at("otherData");
+  EXPECT_EQ(stated.at("clock_offsets_us"),
+            nlohmann::json::parse(R"([{"rank": 0, "offset": 0.0, "uncertainty": 0.0},
+                                      {"rank": 1, "offset": -1.5e6, "uncertainty": 2.0}])"));
 }
 
 TEST(ChromeTrace, StaysJsonWhateverNamesThereAre) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace lockstep::train {
 namespace {
 
@@ -22,18 +24,22 @@ data::Loader numbered(std::size_t count, bool big) {
                       0);
 }
 
-class FeedTest : public ::testing::TestWithParam<bool> {};
+/// Whether images are big, and how many threads are asked for.
+class FeedTest : public ::testing::TestWithParam<std::tuple<bool, int>> {};
 
-INSTANTIATE_TEST_SUITE_P(Sizes, FeedTest, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Sizes, FeedTest,
+                         ::testing::Combine(::testing::Bool(), ::testing::Values(0, 3)));
 
 TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
   constexpr std::size_t kImages = 22;
-  const data::Loader loader = numbered(kImages, GetParam());
+  const auto [big, threads] = GetParam();
+  const data::Loader loader = numbered(kImages, big);
   const data::SamplerOptions options{.count = kImages, .batch = 8, .seed = 3};
   for (int size : {1, 2, 3}) {
     std::vector<std::unique_ptr<Feed>> feeds;
     for (int rank = 0; rank < size; ++rank)
-      feeds.push_back(std::make_unique<Feed>(loader, options, rank, size));
+      feeds.push_back(std::make_unique<Feed>(loader, options, rank, size, Mistake::none, threads));
+    EXPECT_EQ(feeds[0]->loader_threads(), threads > 0 ? threads : big ? 1 : 0);
     data::Sampler sampler(options);
     for (std::size_t step = 0; step < 9; ++step) {
       const std::size_t epoch = 1 + step / 3;

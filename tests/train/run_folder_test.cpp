@@ -66,21 +66,22 @@ TEST_F(FinishedRun, HasItsFilesAndNoOthers) {
 }
 
 TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
-  const nlohmann::json expected = {{"format", 1},          {"model", "lenet5"},
-                                   {"data", "mnist"},      {"data_dir", LOCKSTEP_TEST_DATA},
-                                   {"limit", 100},         {"workers", 2},
-                                   {"threads", 1},         {"transport", "thread"},
-                                   {"engine", "torch"},    {"method", "ddp"},
-                                   {"sync", "ddp"},        {"algorithm", "auto"},
-                                   {"dtype", "float32"},   {"batch", 16},
-                                   {"epochs", 2},          {"iterations", 0},
-                                   {"optimizer", "sgd"},   {"lr", 0.01},
-                                   {"momentum", 0.9},      {"weight_decay", 5e-4},
-                                   {"seed", 5000},         {"shuffle", true},
-                                   {"augment", false},     {"first_bucket_mb", 1.0},
-                                   {"bucket_mb", 25.0},    {"init", ""},
-                                   {"mistake", ""},        {"trace", 10},
-                                   {"checkpoint_every", 0}};
+  const nlohmann::json expected = {{"format", 1},         {"model", "lenet5"},
+                                   {"data", "mnist"},     {"data_dir", LOCKSTEP_TEST_DATA},
+                                   {"limit", 100},        {"workers", 2},
+                                   {"threads", 1},        {"transport", "thread"},
+                                   {"engine", "torch"},   {"method", "ddp"},
+                                   {"sync", "ddp"},       {"algorithm", "auto"},
+                                   {"dtype", "float32"},  {"batch", 16},
+                                   {"epochs", 2},         {"iterations", 0},
+                                   {"optimizer", "sgd"},  {"lr", 0.01},
+                                   {"momentum", 0.9},     {"weight_decay", 5e-4},
+                                   {"seed", 5000},        {"shuffle", true},
+                                   {"augment", false},    {"first_bucket_mb", 1.0},
+                                   {"bucket_mb", 25.0},   {"init", ""},
+                                   {"mistake", ""},       {"trace", 10},
+                                   {"slow", ""},          {"slow_data", 0.0},
+                                   {"loader_threads", 0}, {"checkpoint_every", 0}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
@@ -163,13 +164,14 @@ TEST_F(FinishedRun, AnEpochIsTheSumOfItsIterations) {
 TEST_F(FinishedRun, SummaryHasEveryField) {
   const Names shared = words(
       "seconds_per_iteration compute_share communication_share hidden_communication_share "
-      "exposed_communication_share wait_share data_share bytes_per_iteration train_loss "
+      "exposed_communication_share wait_share data_share bytes_per_iteration "
+      "operations_per_iteration latency_seconds train_loss "
       "train_accuracy weights_sha256 "
       "peak_rss_bytes");
   Names whole = words(
       "method sync algorithm transport engine model data workers threads global_batch shards "
       "epochs iterations seconds_total seconds_per_epoch images_per_second bandwidth_mbs test_loss "
-      "test_accuracy buffers_sha256 verdict ranks");
+      "test_accuracy buffers_sha256 verdict bottleneck ranks");
   Names rank{"rank"};
   whole.insert(shared.begin(), shared.end());
   rank.insert(shared.begin(), shared.end());
@@ -198,6 +200,8 @@ TEST_F(FinishedRun, SummaryCountsWhatWasTrained) {
   EXPECT_DOUBLE_EQ(summary_.seconds_per_epoch, summary_.seconds_total / 2);
   EXPECT_EQ(summary_.weights_sha256.size(), 64u);
   EXPECT_FALSE(summary_.verdict.empty());
+  EXPECT_EQ(summary_.operations_per_iteration, 1);  // all gradients fit into one bucket
+  EXPECT_GT(summary_.latency_seconds, 0);
 }
 
 TEST_F(FinishedRun, SummaryHasTheLossOfTheLastEpochOverAllRanks) {

@@ -1,0 +1,113 @@
+#include "observe/bottleneck.h"
+
+#include "observe/statistics.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lockstep::observe {
+
+namespace {
+
+constexpr std::pair<Limit, std::string_view> kNames[] = {{Limit::unknown, "unknown"},
+                                                         {Limit::compute, "compute"},
+                                                         {Limit::latency, "latency"},
+                                                         {Limit::bandwidth, "bandwidth"},
+                                                         {Limit::straggler, "straggler"},
+                                                         {Limit::data, "data"},
+                                                         {Limit::oversubscribed, "oversubscribed"}};
+
+/// Less than this share of an iteration is not worth naming a rank for.
+constexpr double kStraggler = 0.15;
+/// Some waiting for each other there always is.
+constexpr double kUnsteady = 0.25;
+/// Where workers take turns on the cores anyway, only what stands out clearly is its own cause.
+constexpr double kClearly = 0.4;
+
+/// Seconds inside operations that are not spent on waiting for later ranks.
+double seconds_moving(const Situation& situation, const Breakdown& parts) {
+  std::vector<double> seconds;
+  for (const RankMeasures& rank : situation.ranks) seconds.push_back(rank.times.communication);
+  return std::max(mean(seconds) - parts.waiting, parts.moving);
+}
+
+Bottleneck moving_of(const Situation& situation, const Breakdown& parts) {
+  const bool latency = latency_of(situation) >= seconds_moving(situation, parts) / 2;
+  return {latency ? Limit::latency : Limit::bandwidth, -1, parts.moving / parts.total};
+}
+
+/// What the slowest rank costs. One that is often slower than the others is named; if it is now
+/// this one and now that one, nobody is.
+Bottleneck waiting_of(const Situation& situation, const Breakdown& parts) {
+  const Straggler slowest = slowest_rank(situation);
+  if (slowest.late() >= kStraggler * parts.total)
+    return {Limit::straggler, slowest.rank, slowest.late() / parts.total};
+  return {Limit::straggler, -1, parts.waiting / parts.total};
+}
+
+}  // namespace
+
+std::string_view name_of(Limit limit) {
+  for (const auto& [one, name] : kNames)
+    if (one == limit) return name;
+  return kNames[0].second;
+}
+
+void to_json(nlohmann::json& json, const Bottleneck& bottleneck) {
+  json = {
+      {"kind", name_of(bottleneck.kind)}, {"share", bottleneck.share}, {"gain", bottleneck.gain}};
+  if (bottleneck.rank >= 0) json["rank"] = bottleneck.rank;
+}
+
+void from_json(const nlohmann::json& json, Bottleneck& bottleneck) {
+  const auto& kind = json.at("kind").get_ref<const std::string&>();
+  bottleneck = {Limit::unknown, json.value("rank", -1), json.at("share"), json.at("gain")};
+  for (const auto& [one, name] : kNames)
+    if (name == kind) bottleneck.kind = one;
+}
+
+Straggler slowest_rank(const Situation& situation) {
+  if (situation.workers() < 2) return {};
+  auto is_faster = [](const RankMeasures& a, const RankMeasures& b) { return a.own() < b.own(); };
+  const auto& ranks = situation.ranks;
+  const auto slowest = std::max_element(ranks.begin(), ranks.end(), is_faster);
+  std::vector<double> own, data;
+  for (const RankMeasures& rank : ranks) {
+    if (&rank == &*slowest) continue;
+    own.push_back(rank.own());
+    data.push_back(rank.times.data);
+  }
+  Straggler found{.rank = static_cast<int>(slowest - ranks.begin()),
+                  .own = slowest->own(),
+                  .others = percentile(own, 0.5),
+                  .data = slowest->times.data};
+  found.by_data = found.data - percentile(data, 0.5) > found.late() / 2;
+  return found;
+}
+
+Bottleneck find_bottleneck(const Situation& situation) {
+  const Breakdown parts = break_down(situation);
+  if (!(parts.total > 0) || std::isinf(parts.total)) return {};
+  const double compute = parts.compute / parts.total;
+  const Bottleneck waiting = waiting_of(situation, parts);
+  const Bottleneck moving = moving_of(situation, parts);
+  const Bottleneck data{Limit::data, -1, parts.data / parts.total};
+  const Bottleneck largest =
+      std::max({waiting, moving, data},
+               [](const Bottleneck& a, const Bottleneck& b) { return a.share < b.share; });
+
+  if (situation.oversubscribed()) {
+    const bool clear =
+        (largest.kind == Limit::data || largest.rank >= 0) && largest.share >= kClearly;
+    return clear ? largest : Bottleneck{Limit::oversubscribed, -1, 1 - compute};
+  }
+  // The time that the others lose to a rank is compute on that rank: the two do not compete.
+  double enough = compute;
+  if (largest.kind == Limit::straggler) enough = largest.rank >= 0 ? kStraggler : kUnsteady;
+  return largest.share >= enough ? largest : Bottleneck{Limit::compute, -1, compute};
+}
+
+}  // namespace lockstep::observe
