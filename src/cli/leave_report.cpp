@@ -23,10 +23,7 @@ bool is_anothers(const std::filesystem::path& folder) {
 }  // namespace
 
 void leave_report(const std::filesystem::path& folder, bool print) {
-  std::error_code error;
-  const bool begun = std::filesystem::exists(folder / "config.json", error) ||
-                     std::filesystem::exists(folder / "summary.json", error);
-  if (!begun || is_anothers(folder)) return;
+  if (!report::has_runs(folder) || is_anothers(folder)) return;
   try {
     const std::filesystem::path file = report::write_report(folder);
     if (print) fmt::print("report: {}\n", file.string());

@@ -10,15 +10,32 @@
 
 namespace lockstep::cli {
 
+namespace {
+
+void remove_earlier_study(const std::filesystem::path& folder) {
+  std::error_code none;
+  for (const char* stale : {"summary.json", "report.html"})
+    std::filesystem::remove(folder / stale, none);
+}
+
+}  // namespace
+
 train::Summary StudyRuns::run(const train::TrainConfig& config, const std::string& what) {
   const bool silent = view_.json == "-";
-  ++started_;
+  const std::filesystem::path study = config.run_dir.parent_path();
+  if (++started_ == 1) remove_earlier_study(study);
   if (!silent) {
     fmt::print("[{}/{}] {}\n", started_, total_, what);
     std::fflush(stdout);
   }
-  return run_training(config, !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                      view_.log_every, stdout, OnInterrupt::end, hosts_);
+  try {
+    return run_training(config,
+                        !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
+                        view_.log_every, stdout, OnInterrupt::end, hosts_);
+  } catch (...) {
+    leave_report(study, !silent);
+    throw;
+  }
 }
 
 void print_table(const study::TextTable& table, std::optional<std::size_t> emphasised) {

@@ -20,7 +20,8 @@ class StudyRuns {
   StudyRuns(const TrainView& view, std::size_t total, const launch::NetworkHosts* hosts = nullptr)
       : view_(view), total_(total), hosts_(hosts) {}
 
-  /// `what` says which this is.
+  /// `what` says which this is. Its folder lies in the study's, whose files of an earlier study go
+  /// before the first run. If a run fails, the study leaves a report of those that were begun.
   train::Summary run(const train::TrainConfig& config, const std::string& what);
 
  private:

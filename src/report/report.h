@@ -12,6 +12,9 @@ namespace lockstep::report {
 /// What is beside the data of a folder's report.
 constexpr const char* kReportFile = "report.html";
 
+/// Whether the folder holds a run, a study, or runs below it.
+bool has_runs(const std::filesystem::path& folder);
+
 /// Writes the page of one run or study into its folder, and returns where. All that it shows comes
 /// from the files there. Throws FileError for files that cannot be used or written.
 std::filesystem::path write_report(const std::filesystem::path& folder);

@@ -49,7 +49,8 @@ std::string Run::where_it_stopped() const {
 }
 
 bool is_run_folder(const fs::path& folder) {
-  return fs::is_regular_file(folder / "config.json");
+  std::error_code none;
+  return fs::is_regular_file(folder / "config.json", none);
 }
 
 Run read_run(const fs::path& folder, std::string name) {

@@ -89,6 +89,32 @@ class Report(ProgramTest):
         self.assertEqual(page["verdict"], summary["verdict"])
         self.assertEqual([method["name"] for method in page["methods"]], ["ddp", "ring"])
 
+    def test_a_scaling_study_leaves_one(self):
+        output, _ = self.run_program("scale", "--limit", 64, "--workers", "1,2", "--batches", 16, "--iterations", 3, "--run-dir",
+                                     "study")
+        self.assertIn("report: study/report.html", output)
+        page = self.page("study/report.html")
+        summary = self.summary("study")
+        self.assertEqual(page["kind"], "scale")
+        self.assertEqual(page["scaling"], summary["scaling"])
+        self.assertEqual([run["name"] for run in page["runs"]], ["w1-b16", "w2-b16"])
+        self.assertEqual(page["tables"], summary["tables"])
+
+    def test_an_interrupted_study_leaves_one_too(self):
+        (self.folder / "study").mkdir()
+        (self.folder / "study" / "summary.json").write_text("of an earlier study")
+        program = self.start("compare", *SMALL, "--epochs", 10**9, "--workers", 2, "--run-dir", "study")
+        self.wait_for(program, "[1/")
+        while not (self.folder / "study" / "alone" / "metrics.jsonl").exists():
+            pass
+        program.send_signal(signal.SIGINT)
+        output, errors = self.finish(program, code=1)
+        self.assertIn("interrupted", errors)
+        self.assertIn("report: study/report.html", output)
+        page = self.page("study/report.html")
+        self.assertEqual([(run["name"], run["stopped"]["of"]) for run in page["runs"]], [("alone", 2 * 10**9)])
+        self.assertIn("alone stopped at iteration", "".join(page["notes"]))
+
     def test_it_can_be_made_again(self):
         self.train("run", "--workers", 2)
         before = self.page("run/report.html")
