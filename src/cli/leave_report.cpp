@@ -2,10 +2,12 @@
 
 #include "base/folder_lock.h"
 #include "report/report.h"
+#include "report/tensorboard.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <functional>
 
 namespace lockstep::cli {
 
@@ -20,17 +22,34 @@ bool is_anothers(const std::filesystem::path& folder) {
   }
 }
 
+/// Says what kept `make` from making it.
+void try_to_make(const char* what, const std::function<void()>& make) {
+  try {
+    make();
+  } catch (const std::exception& problem) {
+    std::fflush(stdout);
+    fmt::print(stderr, "lockstep: there is no {}: {}\n", what, problem.what());
+  }
+}
+
 }  // namespace
 
 void leave_report(const std::filesystem::path& folder, bool print) {
   if (!report::has_runs(folder) || is_anothers(folder)) return;
-  try {
+  try_to_make("report", [&] {
     const std::filesystem::path file = report::write_report(folder);
     if (print) fmt::print("report: {}\n", file.string());
-  } catch (const std::exception& problem) {
-    std::fflush(stdout);
-    fmt::print(stderr, "lockstep: there is no report: {}\n", problem.what());
-  }
+  });
+}
+
+void leave_tensorboard(const std::filesystem::path& run, bool wanted) {
+  if (!report::has_runs(run) || is_anothers(run)) return;
+  try_to_make("event file for TensorBoard", [&] {
+    if (wanted)
+      report::write_tensorboard(run);
+    else
+      report::remove_tensorboard(run);
+  });
 }
 
 }  // namespace lockstep::cli

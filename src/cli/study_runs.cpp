@@ -29,9 +29,11 @@ train::Summary StudyRuns::run(const train::TrainConfig& config, const std::strin
     std::fflush(stdout);
   }
   try {
-    return run_training(config,
-                        !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                        view_.log_every, stdout, OnInterrupt::end, hosts_);
+    train::Summary summary =
+        run_training(config, !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
+                     view_.log_every, stdout, OnInterrupt::end, hosts_);
+    leave_tensorboard(config.run_dir, view_.tensorboard);
+    return summary;
   } catch (...) {
     leave_report(study, !silent);
     throw;

@@ -61,13 +61,18 @@ void print_summary(const train::Summary& summary, const train::TrainConfig& conf
 train::Summary with_report(const TrainCommand& command, bool shown,
                            const std::function<train::Summary()>& train) {
   const bool printed = command.view.json != "-";
+  const auto leave = [&] {
+    if (!shown) return;
+    leave_tensorboard(command.config.run_dir, command.view.tensorboard);
+    leave_report(command.config.run_dir, printed);
+  };
   try {
     train::Summary summary = train();
     if (shown && printed) print_summary(summary, command.config);
-    if (shown) leave_report(command.config.run_dir, printed);
+    leave();
     return summary;
   } catch (...) {
-    if (shown) leave_report(command.config.run_dir, printed);
+    leave();
     throw;
   }
 }

@@ -58,6 +58,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
                   "a slow loader on purpose: a batch takes MS milliseconds longer to load")
       ->group("Studies");
   option("--log-every", view.log_every, "print the loss every N iterations");
+  command.add_flag("--tensorboard", view.tensorboard,
+                   "also write event files for TensorBoard into the run's folder");
   option("--json", view.json, "write the result to this file; - for standard output");
 }
 

@@ -10,10 +10,11 @@
 
 namespace lockstep::cli {
 
-/// Terminal-only settings of a training command.
+/// What a training command shows and leaves, beside the run itself.
 struct TrainView {
   std::size_t log_every = 20;
   std::string json;
+  bool tensorboard = false;  ///< runs also leave event files for TensorBoard
 };
 
 /// Binds the options to `config` and `view`, whose values are the defaults shown by --help.

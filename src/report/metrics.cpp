@@ -3,7 +3,6 @@
 #include <lockstep/error.h>
 
 #include "report/lines.h"
-#include "report/metrics_line.h"
 
 #include <fmt/format.h>
 
@@ -54,19 +53,24 @@ observe::Times Metrics::mean_times() const {
   return divided(sum, timed);
 }
 
-Metrics read_metrics(const std::filesystem::path& file) {
-  Metrics metrics;
+void for_each_metric(const std::filesystem::path& file,
+                     const std::function<void(const MetricsLine&)>& take) {
   MetricsLine parsed;
   for_each_line(file, [&](const Line& line) {
     if (line.text.empty()) return;
     const std::string problem = parse_metrics_line(line.text, parsed);
-    if (problem.empty()) return take(parsed, metrics);
+    if (problem.empty()) return take(parsed);
     if (line.whole)
       throw FileError(
           fmt::format("{}: line {}: {}: it was damaged or changed; without this line "
                       "the others can be shown",
                       file.string(), line.number, problem));
   });
+}
+
+Metrics read_metrics(const std::filesystem::path& file) {
+  Metrics metrics;
+  for_each_metric(file, [&](const MetricsLine& line) { take(line, metrics); });
   for (auto& [rank, its] : metrics.ranks) {
     its.iterations.sort();
     its.epochs.sort();

@@ -3,9 +3,11 @@
 
 #include "observe/times.h"
 #include "report/curve.h"
+#include "report/metrics_line.h"
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -36,9 +38,14 @@ struct Metrics {
   observe::Times mean_times() const;
 };
 
-/// Reads the file. The first iteration pays for what is set up once: it is in no times if there are
-/// others. A last line that was only begun when the run ended is passed over. Throws FileError that
-/// names the line if another one is not as Lockstep writes it.
+/// Calls `take` with each line of the file in turn. A last line that was only begun when the run
+/// ended is passed over. Throws FileError that names the line if another one is not as Lockstep
+/// writes it.
+void for_each_metric(const std::filesystem::path& file,
+                     const std::function<void(const MetricsLine&)>& take);
+
+/// Reads the file likewise. The first iteration pays for what is set up once: it is in no times if
+/// there are others.
 Metrics read_metrics(const std::filesystem::path& file);
 
 }  // namespace lockstep::report

@@ -1,6 +1,7 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "base/crc32c.h"
 #include "base/deadline.h"
 #include "base/files.h"
 #include "base/folder_lock.h"
@@ -142,6 +143,13 @@ TEST(Text, NumbersOutOfRangeAreRefusedByName) {
       EXPECT_NE(std::string(error.what()).find("RANK"), std::string::npos);
     }
   }
+}
+
+TEST(Crc32c, MatchesPublishedVectors) {
+  EXPECT_EQ(crc32c(""), 0u);
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);  // these from RFC 3720, B.4
+  EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
 }
 
 TEST(Sha256, MatchesPublishedVectors) {
