@@ -15,9 +15,12 @@ using nlohmann::json;
 
 /// "vgg11" → "VGG-11".
 std::string proper_name(const std::string& name) {
-  static const std::pair<const char*, const char*> kNames[] = {
-      {"lenet", "LeNet-"}, {"vgg", "VGG-"},     {"resnet", "ResNet-"},
-      {"mnist", "MNIST"},  {"cifar", "CIFAR-"}, {"synthetic", "synthetic images"}};
+  if (name.starts_with("synthetic")) return "synthetic images";  // the configuration says which
+  static const std::pair<const char*, const char*> kNames[] = {{"lenet", "LeNet-"},
+                                                               {"vgg", "VGG-"},
+                                                               {"resnet", "ResNet-"},
+                                                               {"mnist", "MNIST"},
+                                                               {"cifar", "CIFAR-"}};
   for (const auto& [plain, proper] : kNames)
     if (name.starts_with(plain)) return proper + name.substr(std::string_view(plain).size());
   return name;

@@ -137,8 +137,8 @@ std::string which_batch_helps(const Scaling& scaling, const Runs& largest) {
   const ScaledRun& best = **std::max_element(runs.begin(), runs.end(), less_efficient);
   if (best.efficiency < smallest.efficiency + kNoise) return "";
   return fmt::format(
-      " Larger batches help: gradients travel less often, for {:.3f} s an epoch with {} images "
-      "each and {:.3f} s with {}.",
+      " Larger batches help: gradients travel less often, for {:.3g} s an epoch with {} images "
+      "each and {:.3g} s with {}.",
       smallest.communication_seconds(), smallest.plan.batch, best.communication_seconds(),
       best.plan.batch);
 }

@@ -78,11 +78,10 @@ function rangeFigure(label, values, show, unit) {
 }
 
 function scalingFigures(points) {
-  const best = (field) => points.filter((point) => isNumber(point[field]))
+  // One worker is what the others are compared with.
+  const best = (field) => points.filter((point) => point.workers > 1 && isNumber(point[field]))
     .sort((one, other) => other[field] - one[field])[0];
-  const [fast, lean] = [best('speedup'), best('bandwidth_mbs')];
-  const many = points.filter((point) => point.workers > 1 && isNumber(point.efficiency))
-    .sort((one, other) => other.efficiency - one.efficiency)[0];
+  const [fast, lean, many] = [best('speedup'), best('bandwidth_mbs'), best('efficiency')];
   const where = (point) => `${plural(point.workers, 'worker')}${isNumber(point.batch) ? `, batch ${point.batch}` : ''}`;
   return [
     fast ? { label: 'Largest speed-up', value: threeDigits(fast.speedup), unit: '×', about: where(fast) } : null,
