@@ -23,3 +23,12 @@ if(NOT torch_needs MATCHES "NEEDED[^\n]*libgloo")
   set(LOCKSTEP_PLUGINS "${PROJECT_BINARY_DIR}/lib/lockstep")
   list(APPEND CMAKE_BUILD_RPATH "${LOCKSTEP_PLUGINS}")  # there our programs look for it
 endif()
+
+# oneDNN: the onednn engine is built where libtorch takes oneDNN from the same library as we do.
+find_package(dnnl QUIET)
+if(dnnl_FOUND AND torch_needs MATCHES "NEEDED[^\n]*libdnnl")
+  set(can_onednn ON)
+else()
+  set(can_onednn OFF)
+endif()
+option(LOCKSTEP_ONEDNN "Build the onednn engine" ${can_onednn})

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/shipped_data.h"
 #include "cli/transport_list.h"
+#include "engine/make_engine.h"
 #include "models/model_names.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,12 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--algorithm", config.algorithm,
          "how an all-reduce is done: auto, star, tree, ring, halving-doubling, direct, "
          "hierarchical, native");
-  option("--dtype", config.dtype, "float32 or float64");
+  option("--engine", config.engine,
+         "what computes: " + fmt::format("{}", fmt::join(engine::engine_names(), ", ")));
+  option("--conv", config.convolutions,
+         "how the onednn engine computes convolutions: fixed (Winograd where the shape suits it) "
+         "or direct");
+  option("--dtype", config.dtype, "float32 or float64; engine onednn has float32 only");
   option("--batch", config.batch, "global batch: images of all workers in one step");
   option("--epochs", config.epochs, "passes over the training images");
   option("--iterations", config.iterations, "stop after N steps; 0 for no limit");
@@ -87,6 +93,8 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--transport", config.transport);
   add("--sync", config.sync);
   add("--algorithm", config.algorithm);
+  add("--engine", config.engine);
+  add("--conv", config.convolutions);
   add("--dtype", config.dtype);
   add("--batch", config.batch);
   add("--epochs", config.epochs);

@@ -11,6 +11,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::engine {
@@ -29,6 +32,10 @@ class Engine {
 
   virtual ~Engine() = default;
 
+  /// "torch" or "onednn".
+  virtual std::string_view name() const = 0;
+
+  /// An engine may keep parameters in a layout of its own, with padding: `count` includes it.
   virtual std::vector<sync::Parameter> parameters() const = 0;
   virtual DataType type() const = 0;
 
@@ -38,7 +45,7 @@ class Engine {
   virtual void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) = 0;
 
   /// Training mode; keeps what backward needs, but for the batch: REQUIRES that it lives, as it is,
-  /// until backward has ended.
+  /// until backward has ended, and that nothing is evaluated in between.
   virtual Score forward(const data::Batch& batch) = 0;
 
   /// Gradients of `factor` times the mean loss of the last forward. With an empty batch they are
@@ -62,6 +69,12 @@ class Engine {
 
   /// Throws Error that names `source` and the first tensor that does not fit.
   virtual void load(const std::vector<models::StoredTensor>& state, const std::string& source) = 0;
+
+  /// Values that lie as a parameter's weights do, such as an optimizer's, as one row in the order
+  /// of plain layout; and back, if there are as many. Without padding.
+  virtual std::vector<std::byte> to_plain(std::size_t parameter, const ArrayView& values) const;
+  virtual bool from_plain(std::size_t parameter, std::span<const std::byte> plain,
+                          const ArrayView& values) const;
 };
 
 }  // namespace lockstep::engine

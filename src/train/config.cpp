@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "comm/transports.h"
 #include "data/image_set.h"
+#include "engine/make_engine.h"
 #include "launch/cores.h"
 #include "models/model_names.h"
 #include "train/slowdown.h"
@@ -40,6 +41,10 @@ void TrainConfig::validate() const {
   transports.emplace_back("auto");
   require_one_of(transport, transports, "--transport");
   require_one_of(dtype, {"float32", "float64"}, "--dtype");
+  require_one_of(engine, engine::engine_names(), "--engine");
+  require_one_of(convolutions, engine::convolution_choices(), "--conv");
+  if (engine == "onednn" && dtype != "float32")
+    throw UsageError("--engine onednn computes in float32 only: use --engine torch");
   method();
   parse_mistake(mistake);
   if (workers < 1 || workers > 1024)
@@ -88,7 +93,8 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"threads", config.threads_per_worker()},
           {"loader_threads", config.loader_threads},
           {"transport", config.transport},
-          {"engine", "torch"},
+          {"engine", config.engine},
+          {"conv", config.convolutions},
           {"method", method.method},
           {"sync", method.sync},
           {"algorithm", name_of(method.algorithm)},

@@ -3,7 +3,6 @@
 #include <lockstep/error.h>
 
 #include "data/sampler.h"
-#include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "optim/sgd.h"
 #include "train/statistics_average.h"
@@ -11,20 +10,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 namespace lockstep::train {
 
 namespace {
 
-std::unique_ptr<engine::Engine> make_engine(const TrainConfig& config,
-                                            const data::ImageShape& images, std::uint64_t seed) {
-  auto engine = engine::make_torch_engine(
-      {.model = config.model, .type = config.type(), .images = images, .seed = seed});
+engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape& images, int ranks,
+                               std::uint64_t seed) {
+  engine::MadeEngine made =
+      engine::make_engine({.engine = config.engine,
+                           .convolutions = config.convolutions,
+                           .model = config.model,
+                           .type = config.type(),
+                           .images = images,
+                           .batch = data::share(config.batch, 0, ranks).size(),
+                           .seed = seed});
   if (!config.init.empty())
-    engine->load(models::read_safetensors(config.init), config.init.string());
-  return engine;
+    made.engine->load(models::read_safetensors(config.init), config.init.string());
+  return made;
 }
 
 sync::Layout make_layout(const engine::Engine& engine, const TrainConfig& config) {
@@ -56,9 +60,10 @@ std::unique_ptr<optim::Optimizer> make_optimizer(ArrayView weights, ArrayView gr
 Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape& images)
     : group_(std::move(group)),
       mistake_(parse_mistake(config.mistake)),
-      engine_(
-          make_engine(config, images,
+      made_(
+          make_engine(config, images, group_.size(),
                       config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0))),
+      engine_(std::move(made_.engine)),
       gradients_(group_, engine_->parameters(), make_layout(*engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
       method_(sync::make_sync_method(config.method(), group_, gradients_)),
@@ -159,11 +164,9 @@ std::vector<models::StoredTensor> Replica::state() const {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const sync::Slot& slot = gradients_.layout().slots()[i];
       const ArrayView part = state.values.slice(slot.begin, slot.count);
-      const auto* bytes = static_cast<const std::byte*>(part.data);
-      all.push_back({optimizer_name(state, parameters[i]),
-                     part.type,
-                     {static_cast<std::int64_t>(part.count)},
-                     {bytes, bytes + part.bytes()}});
+      std::vector<std::byte> plain = engine_->to_plain(i, part);
+      const auto count = static_cast<std::int64_t>(plain.size() / size_of(part.type));
+      all.push_back({optimizer_name(state, parameters[i]), part.type, {count}, std::move(plain)});
     }
   return all;
 }
@@ -185,9 +188,8 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
       const std::string name = optimizer_name(kind, gradients_.parameters()[i]);
       const auto found = rest.find(name);
       if (found == rest.end() || found->second->type != part.type ||
-          found->second->data.size() != part.bytes())
+          !engine_->from_plain(i, found->second->data, part))
         throw FileError(fmt::format("{}: '{}' is missing or does not fit", source, name));
-      std::memcpy(part.data, found->second->data.data(), part.bytes());
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include <lockstep/group.h>
 
-#include "engine/engine.h"
+#include "engine/make_engine.h"
 #include "observe/trace.h"
 #include "optim/optimizer.h"
 #include "sync/sync_method.h"
@@ -57,6 +57,8 @@ class Replica {
   const engine::Engine& engine() const { return *engine_; }
   /// Where the gradients lie.
   const sync::Layout& layout() const { return gradients_.layout(); }
+  /// What a user may want to know of the choice of the engine; empty for nothing.
+  const std::string& notice() const { return made_.notice; }
 
  private:
   /// Called by backward as soon as a parameter's gradient is final.
@@ -66,6 +68,7 @@ class Replica {
 
   Group group_;
   const Mistake mistake_;
+  engine::MadeEngine made_;
   std::unique_ptr<engine::Engine> engine_;
   sync::Gradients gradients_;
   Memory weights_;

@@ -61,6 +61,7 @@ class Worker {
 
   Summary run() {
     const std::size_t iterations = planned_iterations();
+    if (group_.rank() == 0 && !replica_.notice().empty()) progress_.notice(replica_.notice());
     if (group_.rank() == 0) progress_.started(config_, iterations, dataset_.train_size);
     group_.barrier();
     const double start = now_seconds();
@@ -246,6 +247,7 @@ class Worker {
     summary.sync = method.sync;
     summary.algorithm = name_of(method.algorithm);
     summary.transport = group_.transport();
+    summary.engine = replica_.engine().name();
     summary.model = config_.model;
     summary.data = config_.data;
     summary.workers = group_.size();

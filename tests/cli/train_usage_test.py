@@ -5,7 +5,7 @@ from program import ProgramTest
 
 JOB = ["--model", "--data", "--data-dir", "--limit", "--workers", "--threads", "--transport", "--algorithm", "--dtype",
        "--batch", "--epochs", "--iterations", "--lr", "--momentum", "--weight-decay", "--seed", "--first-bucket-mb",
-       "--bucket-mb", "--no-shuffle", "--init", "--run-dir", "--log-every", "--json"]
+       "--bucket-mb", "--engine", "--conv", "--no-shuffle", "--init", "--run-dir", "--log-every", "--json"]
 OPTIONS = {
     "train": [*JOB, "--sync", "--save"],
     "compare": [*JOB, "--methods"],

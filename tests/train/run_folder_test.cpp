@@ -81,7 +81,8 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"bucket_mb", 25.0},   {"init", ""},
                                    {"mistake", ""},       {"trace", 10},
                                    {"slow", ""},          {"slow_data", 0.0},
-                                   {"loader_threads", 0}, {"checkpoint_every", 0}};
+                                   {"loader_threads", 0}, {"checkpoint_every", 0},
+                                   {"conv", "fixed"}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})

@@ -2,12 +2,12 @@
 
 #include "base/blas.h"
 #include "ddp/gradient_hooks.h"
+#include "engine/seeded_model.h"
 #include "engine/torch/operation_trace.h"
 #include "models/model.h"
 
 #include <cstring>
 #include <malloc.h>
-#include <mutex>
 #include <optional>
 
 namespace lockstep::engine {
@@ -17,7 +17,10 @@ namespace {
 class TorchEngine : public Engine {
  public:
   explicit TorchEngine(const TorchEngineOptions& options)
-      : type_(options.type), model_(make_seeded_model(options)) {}
+      : type_(options.type),
+        model_(make_seeded_model(options.model, options.type, options.images, options.seed)) {}
+
+  std::string_view name() const override { return "torch"; }
 
   std::vector<sync::Parameter> parameters() const override { return ddp::describe(*model_); }
   DataType type() const override { return type_; }
@@ -90,16 +93,6 @@ class TorchEngine : public Engine {
   }
 
  private:
-  static std::shared_ptr<models::Classifier> make_seeded_model(const TorchEngineOptions& options) {
-    models::require_fit(options.model, options.images);
-    // Torch draws initial weights from one generator a process; ranks that are threads must take
-    // turns.
-    static std::mutex drawing;
-    std::lock_guard lock(drawing);
-    torch::manual_seed(options.seed);
-    return models::make_model(options.model, options.type);
-  }
-
   torch::Tensor images_of(const data::Batch& batch) const {
     auto* pixels = const_cast<float*>(batch.pixels.data());
     const data::ImageShape& shape = model_->images();

@@ -1,0 +1,55 @@
+#include "engine/make_engine.h"
+
+#include <lockstep/error.h>
+
+#include "engine/onednn/onednn_engine.h"
+#include "engine/torch/torch_engine.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::engine {
+
+namespace {
+
+std::unique_ptr<Engine> make_torch(const EngineOptions& options) {
+  return make_torch_engine({.model = options.model,
+                            .type = options.type,
+                            .images = options.images,
+                            .seed = options.seed});
+}
+
+std::unique_ptr<Engine> make_onednn(const EngineOptions& options) {
+  if (options.type != DataType::float32)
+    throw UsageError("the onednn engine computes in float32 only: use --engine torch");
+  return make_onednn_engine({.model = options.model,
+                             .images = options.images,
+                             .seed = options.seed,
+                             .batch = options.batch,
+                             .convolutions = options.convolutions});
+}
+
+}  // namespace
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names{"auto", "torch"};
+  if (has_onednn_engine()) names.emplace_back("onednn");
+  return names;
+}
+
+std::vector<std::string> convolution_choices() {
+  return {"fixed", "direct"};
+}
+
+MadeEngine make_engine(const EngineOptions& options) {
+  if (options.engine == "torch") return {make_torch(options), {}};
+  if (options.engine == "onednn") return {make_onednn(options), {}};
+  // A model or images that no engine takes must not be blamed on one of them.
+  std::unique_ptr<Engine> torch = make_torch(options);
+  try {
+    return {make_onednn(options), {}};
+  } catch (const UsageError& error) {
+    return {std::move(torch), fmt::format("engine torch: {}", error.what())};
+  }
+}
+
+}  // namespace lockstep::engine

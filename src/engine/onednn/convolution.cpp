@@ -1,0 +1,218 @@
+// A convolution asks oneDNN for the layouts that its three passes like best. Those of its weights
+// become the way in which they are stored; only a direct backward pass to the input wants another,
+// and gets a copy.
+#include <lockstep/error.h>
+
+#include "engine/onednn/convolution_rule.h"
+#include "engine/onednn/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::engine::onednn {
+
+using dnnl::memory;
+
+memory::dims after_window(const memory::dims& input, const Layer& layer, std::int64_t channels) {
+  memory::dims output{input[0], channels};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Window& window = layer.window;
+    const std::int64_t room =
+        (input.size() == 4 ? input[i + 2] : 0) + 2 * window.padding[i] - window.size[i];
+    if (room < 0)
+      throw UsageError(fmt::format(
+          "layer {} has windows of {}×{}, larger than its input of [{}]: give it larger images",
+          layer.name, window.size[0], window.size[1], fmt::join(input, ", ")));
+    output.push_back(room / window.stride[i] + 1);
+  }
+  return output;
+}
+
+namespace {
+
+constexpr auto kFloat = memory::data_type::f32;
+
+memory::desc any(const memory::dims& shape) {
+  return {shape, kFloat, memory::format_tag::any};
+}
+
+/// The layouts to ask for.
+struct Wish {
+  memory::desc input;
+  memory::desc weights;
+  memory::desc output;
+};
+
+struct Passes {
+  dnnl::convolution_forward::primitive_desc forward;
+  dnnl::convolution_backward_weights::primitive_desc backward_weights;
+  dnnl::convolution_backward_data::primitive_desc backward_data;
+};
+
+class Convolution {
+ public:
+  Convolution(Builder& builder, const Layer& layer, int input)
+      : builder_(builder),
+        layer_(layer),
+        input_(input),
+        stride_{layer.window.stride[0], layer.window.stride[1]},
+        padding_{layer.window.padding[0], layer.window.padding[1]} {
+    const memory::dims shape = builder.value(input).layout.dims();
+    const memory::dims output = after_window(shape, layer, layer.outputs);
+    bias_ = plain({layer.outputs});
+    if (builder.options().convolutions == Convolutions::fixed)
+      algorithms_ = convolution_rule(layer.window, shape[1], layer.outputs, {output[2], output[3]});
+    choose(shape, output);
+  }
+
+  int add() {
+    input_ = builder_.value_as(input_, passes_.forward.src_desc(), layer_.name);
+    const memory::desc& stored = builder_.layout(layer_.weight, passes_.forward.weights_desc());
+    if (layer_.bias != kNone) builder_.layout(layer_.bias, bias_);
+    const Operand weights = weights_as(passes_.forward.weights_desc(), stored, "forward");
+    const int output = builder_.add_value(builder_.buffer(passes_.forward.dst_desc()), true,
+                                          /*overwritable=*/true);
+    std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder_.value(input_)},
+                                                  {DNNL_ARG_WEIGHTS, weights},
+                                                  {DNNL_ARG_DST, builder_.value(output)}};
+    if (layer_.bias != kNone) operands.emplace_back(DNNL_ARG_BIAS, builder_.weights(layer_.bias));
+    builder_.step(layer_.name + " forward", passes_.forward,
+                  dnnl::convolution_forward(passes_.forward), std::move(operands));
+    builder_.on_backward([copy = *this, output]() mutable {
+      copy.add_backward_weights(output);
+      if (copy.builder_.wants_gradient(copy.input_)) copy.add_backward_data(output);
+    });
+    return output;
+  }
+
+ private:
+  /// The first wish that no pass is slow with; at last the plain layouts, whatever comes of them.
+  void choose(const memory::dims& input, const memory::dims& output) {
+    const memory::dims weights{layer_.outputs, input[1], layer_.window.size[0],
+                               layer_.window.size[1]};
+    const memory::desc as_it_is = builder_.value(input_).layout;
+    std::vector<Wish> wishes;
+    if (const auto stored = builder_.decided_layout(layer_.weight))
+      wishes.push_back({as_it_is, *stored, any(output)});
+    wishes.push_back({as_it_is, any(weights), any(output)});
+    wishes.push_back({plain(input), plain(weights), plain(output)});
+    for (const Wish& wish : wishes) {
+      passes_ = ask_for(wish);
+      if (are_good()) return;
+    }
+  }
+
+  Passes ask_for(const Wish& wish) const {
+    Passes passes;
+    passes.forward = forward(wish, algorithms_.forward);
+    if (!passes.forward) passes.forward = forward(wish, dnnl::algorithm::convolution_direct);
+    if (!passes.forward || !builder_.options().training) return passes;
+    passes.backward_weights = backward_weights(passes.forward, algorithms_.backward_weights);
+    if (!passes.backward_weights)
+      passes.backward_weights =
+          backward_weights(passes.forward, dnnl::algorithm::convolution_direct);
+    if (!builder_.wants_gradient(input_)) return passes;
+    passes.backward_data = backward_data(passes.forward, algorithms_.backward_data);
+    if (!passes.backward_data)
+      passes.backward_data = backward_data(passes.forward, dnnl::algorithm::convolution_direct);
+    return passes;
+  }
+
+  bool are_good() const {
+    auto good = [](const auto& pass) { return pass && !is_slow(pass.impl_info_str()); };
+    if (!good(passes_.forward)) return false;
+    // Channels that fill no vector would be padded, and all layers that follow compute the padding.
+    const memory::desc output = passes_.forward.dst_desc();
+    if (!std::equal(output.data.dims, output.data.dims + 4, output.data.padded_dims)) return false;
+    if (!builder_.options().training) return true;
+    return good(passes_.backward_weights) &&
+           (!builder_.wants_gradient(input_) || good(passes_.backward_data));
+  }
+
+  dnnl::convolution_forward::primitive_desc forward(const Wish& wish,
+                                                    dnnl::algorithm algorithm) const {
+    using Description = dnnl::convolution_forward::desc;
+    constexpr auto kKind = dnnl::prop_kind::forward_training;  // others store weights otherwise
+    const Description description =
+        layer_.bias == kNone ? Description(kKind, algorithm, wish.input, wish.weights, wish.output,
+                                           stride_, padding_, padding_)
+                             : Description(kKind, algorithm, wish.input, wish.weights, bias_,
+                                           wish.output, stride_, padding_, padding_);
+    return {description, builder_.attributes(), builder_.engine(), /*allow_empty=*/true};
+  }
+
+  dnnl::convolution_backward_weights::primitive_desc backward_weights(
+      const dnnl::convolution_forward::primitive_desc& forward, dnnl::algorithm algorithm) const {
+    using Description = dnnl::convolution_backward_weights::desc;
+    const memory::desc input = forward.src_desc();
+    const memory::desc output = forward.dst_desc();
+    const memory::desc stored =
+        builder_.decided_layout(layer_.weight).value_or(forward.weights_desc());
+    const Description description =
+        layer_.bias == kNone
+            ? Description(algorithm, input, stored, output, stride_, padding_, padding_)
+            : Description(algorithm, input, stored, bias_, output, stride_, padding_, padding_);
+    return {description, builder_.attributes(), builder_.engine(), forward, /*allow_empty=*/true};
+  }
+
+  dnnl::convolution_backward_data::primitive_desc backward_data(
+      const dnnl::convolution_forward::primitive_desc& forward, dnnl::algorithm algorithm) const {
+    const dnnl::convolution_backward_data::desc description(
+        algorithm, forward.src_desc(), any(forward.weights_desc().dims()), forward.dst_desc(),
+        stride_, padding_, padding_);
+    return {description, builder_.attributes(), builder_.engine(), forward, /*allow_empty=*/true};
+  }
+
+  /// The weights in this layout: where they are stored, or a copy.
+  Operand weights_as(const memory::desc& layout, const memory::desc& stored,
+                     std::string_view pass) {
+    const Operand weights = builder_.weights(layer_.weight);
+    if (layout == stored) return weights;
+    const Operand copy = builder_.buffer(layout);
+    builder_.reorder(fmt::format("{} reorder of its weights for {}", layer_.name, pass), weights,
+                     copy);
+    return copy;
+  }
+
+  void add_backward_weights(int output) {
+    std::vector<std::pair<int, Operand>> operands{
+        {DNNL_ARG_SRC, builder_.value(input_)},
+        {DNNL_ARG_DIFF_DST, builder_.gradient(output)},
+        {DNNL_ARG_DIFF_WEIGHTS, builder_.gradients(layer_.weight)}};
+    if (layer_.bias != kNone)
+      operands.emplace_back(DNNL_ARG_DIFF_BIAS, builder_.gradients(layer_.bias));
+    builder_.step(layer_.name + " backward to its weights", passes_.backward_weights,
+                  dnnl::convolution_backward_weights(passes_.backward_weights), std::move(operands),
+                  {layer_.bias, layer_.weight});
+  }
+
+  void add_backward_data(int output) {
+    const Operand weights = weights_as(passes_.backward_data.weights_desc(),
+                                       builder_.weights(layer_.weight).layout, "backward");
+    const Operand gradient = builder_.buffer(passes_.backward_data.diff_src_desc());
+    builder_.step(layer_.name + " backward to its input", passes_.backward_data,
+                  dnnl::convolution_backward_data(passes_.backward_data),
+                  {{DNNL_ARG_WEIGHTS, weights},
+                   {DNNL_ARG_DIFF_DST, builder_.gradient(output)},
+                   {DNNL_ARG_DIFF_SRC, gradient}});
+    builder_.add_gradient(input_, gradient);
+  }
+
+  Builder& builder_;
+  Layer layer_;
+  int input_;
+  memory::dims stride_;
+  memory::dims padding_;
+  memory::desc bias_;
+  Algorithms algorithms_;
+  Passes passes_;
+};
+
+}  // namespace
+
+int add_convolution(Builder& builder, const Layer& layer, int input) {
+  return Convolution(builder, layer, input).add();
+}
+
+}  // namespace lockstep::engine::onednn

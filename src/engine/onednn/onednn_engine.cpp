@@ -1,0 +1,194 @@
+#include "engine/onednn/onednn_engine.h"
+
+#include <lockstep/error.h>
+
+#include "base/check.h"
+#include "engine/onednn/describe.h"
+#include "engine/onednn/parameter_store.h"
+#include "engine/onednn/plan_network.h"
+#include "engine/onednn/sequential_engine.h"
+#include "engine/seeded_model.h"
+#include "models/model.h"
+
+#include <cstring>
+#include <map>
+
+namespace lockstep::engine {
+
+namespace onednn {
+namespace {
+
+class OnednnEngine : public Engine {
+ public:
+  OnednnEngine(std::shared_ptr<torch::nn::Module> model, const Network& network, std::size_t batch,
+               std::string_view convolutions)
+      : convolutions_(convolutions == "direct" ? Convolutions::direct : Convolutions::fixed),
+        model_(std::move(model)),
+        network_(fuse_relu(network)),
+        layouts_(network_.parameters.size()) {
+    make_plan({static_cast<std::int64_t>(batch), true});
+    store_.emplace(dnnl_, network_, layouts_);
+    take_weights_of_model();
+    for (auto& [key, plan] : plans_) plan->use_weights(store_->places());
+  }
+
+  std::string_view name() const override { return "onednn"; }
+  std::vector<sync::Parameter> parameters() const override { return store_->parameters(); }
+  DataType type() const override { return DataType::float32; }
+
+  void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) override {
+    const std::vector<sync::Slot>& slots = gradients.layout().slots();
+    store_->move_to(weights, slots);
+    flat_gradients_ = gradients.all();
+    for (const sync::Slot& slot : slots)
+      gradients_.push_back(static_cast<float*>(flat_gradients_.data) + slot.begin);
+    for (auto& [key, plan] : plans_) {
+      plan->use_weights(store_->places());
+      plan->use_gradients(gradients_);
+    }
+    ready_ = std::move(ready);
+  }
+
+  Score forward(const data::Batch& batch) override {
+    forwarded_ = Forwarded::nothing;
+    if (batch.size() == 0) return {};
+    trained_ = &plan_for(batch.size(), true);
+    forwarded_ = Forwarded::batch;
+    return trained_->forward(batch, trace_);
+  }
+
+  void backward(double factor) override {
+    LOCKSTEP_CHECK(forwarded_ != Forwarded::evaluated, "backward after an evaluation");
+    if (forwarded_ == Forwarded::batch) {
+      trained_->backward(factor, ready_, trace_);
+    } else {
+      std::memset(flat_gradients_.data, 0, flat_gradients_.bytes());
+      for (std::size_t left = parameters().size(); left > 0; --left) ready_(left - 1);
+    }
+    forwarded_ = Forwarded::nothing;
+  }
+
+  Score evaluate(const data::Batch& batch) override {
+    if (batch.size() == 0) return {};
+    forwarded_ = Forwarded::evaluated;
+    return plan_for(batch.size(), false).forward(batch, trace_);
+  }
+
+  void record_in(observe::Trace* trace) override { trace_ = trace; }
+
+  std::vector<ArrayView> statistics() override {
+    std::vector<ArrayView> views;
+    for (const torch::Tensor& buffer : model_->buffers())
+      if (buffer.is_floating_point())
+        views.emplace_back(buffer.data_ptr(), static_cast<std::size_t>(buffer.numel()), type());
+    return views;
+  }
+
+  std::vector<models::StoredTensor> parameter_state() const override {
+    const std::vector<torch::Tensor> tensors = model_->parameters();
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      store_->to_plain(i, store_->places()[i], tensors[i].data_ptr<float>());
+    return models::parameters_of(*model_);
+  }
+  std::vector<models::StoredTensor> buffer_state() const override {
+    return models::buffers_of(*model_);
+  }
+  void load(const std::vector<models::StoredTensor>& state, const std::string& source) override {
+    models::load_state(*model_, state, source);
+    take_weights_of_model();
+  }
+
+  std::vector<std::byte> to_plain(std::size_t parameter, const ArrayView& values) const override {
+    std::vector<std::byte> plain(store_->plain_count(parameter) * sizeof(float));
+    store_->to_plain(parameter, static_cast<const float*>(values.data),
+                     reinterpret_cast<float*>(plain.data()));
+    return plain;
+  }
+  bool from_plain(std::size_t parameter, std::span<const std::byte> plain,
+                  const ArrayView& values) const override {
+    if (plain.size() != store_->plain_count(parameter) * sizeof(float)) return false;
+    store_->from_plain(parameter, reinterpret_cast<const float*>(plain.data()),
+                       static_cast<float*>(values.data));
+    return true;
+  }
+
+ private:
+  /// What the arena holds.
+  enum class Forwarded { nothing, batch, evaluated };
+
+  struct Key {
+    std::int64_t batch;
+    bool training;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  Plan& plan_for(std::size_t batch, bool training) {
+    const Key key{static_cast<std::int64_t>(batch), training};
+    const auto found = plans_.find(key);
+    if (found != plans_.end()) return *found->second;
+    Plan& plan = make_plan(key);
+    plan.use_weights(store_->places());
+    if (!gradients_.empty()) plan.use_gradients(gradients_);
+    return plan;
+  }
+
+  /// All plans share one arena, as large as the largest needs.
+  Plan& make_plan(const Key& key) {
+    auto plan = std::make_unique<Plan>(
+        dnnl_, plan_network(dnnl_, network_, {key.batch, key.training, convolutions_}, layouts_));
+    Plan& made = *plans_.emplace(key, std::move(plan)).first->second;
+    if (made.arena_bytes() <= arena_.bytes()) {
+      made.use_arena(arena_.data());
+      return made;
+    }
+    arena_ = {};  // before the larger one: both may not fit
+    arena_ = AlignedMemory(made.arena_bytes());
+    for (auto& [other, its] : plans_) its->use_arena(arena_.data());
+    return made;
+  }
+
+  void take_weights_of_model() {
+    const std::vector<torch::Tensor> tensors = model_->parameters();
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      store_->from_plain(i, tensors[i].data_ptr<float>(), store_->places()[i]);
+  }
+
+  const Convolutions convolutions_;
+  const dnnl::engine dnnl_{dnnl::engine::kind::cpu, 0};
+  /// Its buffers are batch norm's statistics; its parameters are where plain copies pass through.
+  const std::shared_ptr<torch::nn::Module> model_;
+  const Network network_;
+  Layouts layouts_;
+  AlignedMemory arena_;
+  std::map<Key, std::unique_ptr<Plan>> plans_;
+  std::optional<ParameterStore> store_;
+  std::vector<float*> gradients_;
+  ArrayView flat_gradients_;
+  Ready ready_;
+  Plan* trained_ = nullptr;  ///< by the last forward
+  Forwarded forwarded_ = Forwarded::nothing;
+  observe::Trace* trace_ = nullptr;
+};
+
+}  // namespace
+}  // namespace onednn
+
+bool has_onednn_engine() {
+  return true;
+}
+
+std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options) {
+  const auto model =
+      make_seeded_model(options.model, DataType::float32, options.images, options.seed);
+  return std::make_unique<onednn::OnednnEngine>(model, onednn::describe(*model), options.batch,
+                                                options.convolutions);
+}
+
+std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential model,
+                                           const OnednnEngineOptions& options) {
+  const onednn::Network network = onednn::describe(model, options.images);
+  return std::make_unique<onednn::OnednnEngine>(model.ptr(), network, options.batch,
+                                                options.convolutions);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,54 @@
+#include "engine/onednn/parameter_store.h"
+
+#include <cstring>
+
+namespace lockstep::engine::onednn {
+
+using dnnl::memory;
+
+ParameterStore::ParameterStore(const dnnl::engine& engine, const Network& network,
+                               const Layouts& layouts)
+    : engine_(engine) {
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    layouts_.push_back(layouts[i].value());
+    parameters_.push_back({network.parameters[i].name, layouts_[i].get_size() / sizeof(float)});
+  }
+  const sync::Layout flat(parameters_, DataType::float32);
+  memory_ = AlignedMemory(flat.bytes());
+  for (const sync::Slot& slot : flat.slots())
+    places_.push_back(reinterpret_cast<float*>(memory_.data()) + slot.begin);
+}
+
+std::size_t ParameterStore::plain_count(std::size_t parameter) const {
+  return plain(layouts_[parameter].dims()).get_size() / sizeof(float);
+}
+
+void ParameterStore::to_plain(std::size_t parameter, const float* values, float* plain) const {
+  const memory::desc& layout = layouts_[parameter];
+  reorder(layout, values, onednn::plain(layout.dims()), plain);
+}
+
+void ParameterStore::from_plain(std::size_t parameter, const float* plain, float* values) const {
+  const memory::desc& layout = layouts_[parameter];
+  reorder(onednn::plain(layout.dims()), plain, layout, values);
+}
+
+void ParameterStore::reorder(const memory::desc& from_layout, const float* from,
+                             const memory::desc& to_layout, float* to) const {
+  dnnl::stream stream(engine_);
+  memory source(from_layout, engine_, const_cast<float*>(from));  // only read
+  memory destination(to_layout, engine_, to);
+  dnnl::reorder(source, destination).execute(stream, source, destination);
+  stream.wait();
+}
+
+void ParameterStore::move_to(const ArrayView& weights, const std::vector<sync::Slot>& slots) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    float* place = static_cast<float*>(weights.data) + slots[i].begin;
+    std::memcpy(place, places_[i], parameters_[i].count * sizeof(float));
+    places_[i] = place;
+  }
+  memory_ = {};
+}
+
+}  // namespace lockstep::engine::onednn

@@ -1,0 +1,61 @@
+#include "engine/onednn/plan_network.h"
+
+#include "engine/onednn/layers.h"
+
+namespace lockstep::engine::onednn {
+
+namespace {
+
+/// A kernel that covers the whole map makes one value a channel: that is a product of matrices,
+/// which costs less to set up and needs no padding of channels.
+bool covers_map(const Layer& layer, const dnnl::memory::dims& input) {
+  return layer.window.padding == Extent{0, 0} && layer.window.size[0] == input[2] &&
+         layer.window.size[1] == input[3];
+}
+
+int add_layer(Builder& builder, const Layer& layer, int input, int other) {
+  switch (layer.kind) {
+    case LayerKind::convolution:
+      return covers_map(layer, builder.value(input).layout.dims())
+                 ? add_linear(builder, layer, input)
+                 : add_convolution(builder, layer, input);
+    case LayerKind::linear:
+      return add_linear(builder, layer, input);
+    case LayerKind::batch_norm:
+      return add_batch_norm(builder, layer, input);
+    case LayerKind::max_pool:
+    case LayerKind::average_pool:
+      return is_max_pool_2x2(layer, builder.value(input).layout)
+                 ? add_max_pool_2x2(builder, layer, input)
+                 : add_pool(builder, layer, input);
+    case LayerKind::add:
+      return add_addition(builder, layer, input, other);
+    default:
+      return add_elementwise(builder, layer, input);
+  }
+}
+
+}  // namespace
+
+Draft plan_network(const dnnl::engine& engine, const Network& network, const PlanOptions& options,
+                   Layouts& layouts) {
+  Builder builder(engine, options, layouts);
+  const data::ImageShape& shape = network.images;
+  const int images = builder.add_value(
+      {Home::images, 0, plain({options.batch, shape.channels, shape.height, shape.width})},
+      /*wants_gradient=*/false);
+  const std::vector<int> uses = count_uses(network);
+  std::vector<int> values;  // by layer
+  for (const Layer& layer : network.layers) {
+    auto value = [&](std::size_t i) {
+      const int input = layer.inputs[i];
+      return input == kImages ? images : values[static_cast<std::size_t>(input)];
+    };
+    values.push_back(add_layer(builder, layer, value(0), value(layer.inputs.size() - 1)));
+    if (uses[values.size() - 1] > 1) builder.keep(values.back());
+  }
+  add_loss(builder, values.back());
+  return builder.finish();
+}
+
+}  // namespace lockstep::engine::onednn

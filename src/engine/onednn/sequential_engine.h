@@ -1,0 +1,16 @@
+// The onednn engine for a network of one's own.
+#pragma once
+
+#include "engine/onednn/onednn_engine.h"
+
+#include <torch/torch.h>
+
+namespace lockstep::engine {
+
+/// Begins with the model's weights; parameter_state() copies those that were learnt back into it.
+/// `options.model` and `options.seed` are not used. Throws UsageError that names the first layer
+/// that no plan can hold.
+std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential model,
+                                           const OnednnEngineOptions& options);
+
+}  // namespace lockstep::engine

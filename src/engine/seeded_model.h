@@ -1,0 +1,19 @@
+// A model whose initial weights a seed names: the same for every engine.
+#pragma once
+
+#include <lockstep/types.h>
+
+#include "models/classifier.h"
+
+#include <memory>
+#include <string_view>
+
+namespace lockstep::engine {
+
+/// Any thread may call it. Throws UsageError for a model that is not known or does not take such
+/// images.
+std::shared_ptr<models::Classifier> make_seeded_model(std::string_view model, DataType type,
+                                                      const data::ImageShape& images,
+                                                      std::uint64_t seed);
+
+}  // namespace lockstep::engine

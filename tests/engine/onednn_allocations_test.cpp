@@ -1,0 +1,70 @@
+// A step that is like the one before it allocates nothing. Only what our own code asks for is
+// counted: oneDNN, in its library, makes some small allocations for every primitive.
+#include "engine/onednn_support.h"
+#include "models/model_names.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+extern const char __executable_start, etext;  // by the linker: the program's own code
+
+namespace {
+
+thread_local bool counting = false;
+thread_local std::size_t allocations = 0;
+
+void* allocate(std::size_t bytes, const void* caller) {
+  const auto* code = static_cast<const char*>(caller);
+  if (counting && code >= &__executable_start && code < &etext) ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return allocate(bytes, __builtin_return_address(0));
+}
+void* operator new[](std::size_t bytes) {
+  return allocate(bytes, __builtin_return_address(0));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace lockstep::engine {
+namespace {
+
+TEST(OnednnAllocations, AreNoneInAStepLikeTheOneBefore) {
+  for (const char* model : {"lenet5", "resnet18"}) {
+    const data::ImageShape images = models::images_of(model);
+    const data::Batch batch = random_batch(images, 4);
+    run_threads(1, [&](const Group& group) {
+      BoundEngine bound(group, make_onednn_engine({.model = model, .images = images, .batch = 4}));
+      bound.ready.reserve(1000);
+      bound.train(batch);
+      bound.engine->evaluate(batch);
+      allocations = 0;
+      counting = true;
+      std::vector<int> seen(1);
+      EXPECT_EQ(allocations, 1u) << "nothing is counted";
+      bound.train(batch);
+      bound.engine->evaluate(batch);
+      counting = false;
+      EXPECT_EQ(allocations, 1u) << model;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::engine

@@ -1,0 +1,161 @@
+// What plans are made of: memory, layouts, and networks that torch describes.
+#include <lockstep/error.h>
+
+#include "engine/onednn/arena.h"
+#include "engine/onednn/describe.h"
+#include "engine/onednn/plan_network.h"
+#include "models/model.h"
+#include "support/errors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace lockstep::engine::onednn {
+namespace {
+
+namespace nn = torch::nn;
+
+TEST(OnednnArena, BuffersInUseTogetherLieApartAndOthersShare) {
+  Arena arena;
+  struct Use {
+    std::size_t bytes, first, last;
+  };
+  const std::vector<Use> uses{{1000, 0, 5}, {500, 1, 2}, {500, 3, 4}, {3000, 5, 5}, {64, 0, 9}};
+  std::size_t sum = 0;
+  for (const Use& use : uses) {
+    const std::size_t buffer = arena.reserve(use.bytes);
+    arena.use(buffer, use.last);
+    arena.use(buffer, use.first);
+    sum += use.bytes;
+  }
+  arena.reserve(1 << 20);  // never used
+  arena.place();
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    EXPECT_EQ(arena.offset(i) % Arena::kAlignment, 0u);
+    EXPECT_LE(arena.offset(i) + uses[i].bytes, arena.bytes());
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool together = uses[i].first <= uses[j].last && uses[j].first <= uses[i].last;
+      const bool apart = arena.offset(i) + uses[i].bytes <= arena.offset(j) ||
+                         arena.offset(j) + uses[j].bytes <= arena.offset(i);
+      EXPECT_TRUE(apart || !together) << i << " and " << j;
+    }
+  }
+  EXPECT_EQ(arena.offset(1), arena.offset(2)) << "they are never in use together";
+  EXPECT_LT(arena.bytes(), sum);
+}
+
+std::shared_ptr<models::Classifier> model_of(const std::string& name) {
+  return models::make_model(name);
+}
+
+/// The steps of a plan for a model, and the network it is for.
+std::vector<Step> steps_of(const std::string& name, Convolutions convolutions) {
+  const auto model = model_of(name);
+  const Network network = fuse_relu(describe(*model));
+  Layouts layouts(network.parameters.size());
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return plan_network(engine, network, {16, true, convolutions}, layouts).steps;
+}
+
+std::ptrdiff_t count_named(const std::vector<Step>& steps, std::string_view part) {
+  return std::ranges::count_if(
+      steps, [&](const Step& step) { return step.name.find(part) != std::string::npos; });
+}
+
+bool has_avx512() {
+  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+}
+
+TEST(OnednnPlan, ReordersNoActivation) {
+  if (!has_avx512()) GTEST_SKIP() << "oneDNN's code for older processors takes fewer layouts";
+  for (const std::string& model : models::model_names()) {
+    const std::vector<Step> steps = steps_of(model, Convolutions::fixed);
+    EXPECT_EQ(count_named(steps, "reorder of its input"), 0) << model;
+    EXPECT_EQ(count_named(steps, "reorder of its weights for forward"), 0) << model;
+    EXPECT_EQ(count_named(steps, "reorder of its weights' gradient"), 0) << model;
+  }
+}
+
+TEST(OnednnPlan, ReordersWeightsOnlyForDirectBackward) {
+  if (!has_avx512()) GTEST_SKIP() << "there is no Winograd";
+  // All convolutions but the first, whose input needs no gradient.
+  EXPECT_EQ(count_named(steps_of("vgg11", Convolutions::direct), "reorder"), 7);
+  // Only those on 2×2 maps are direct.
+  EXPECT_EQ(count_named(steps_of("vgg11", Convolutions::fixed), "reorder"), 2);
+  // Those of stride 2, and the shortcuts beside them.
+  EXPECT_EQ(count_named(steps_of("resnet18", Convolutions::fixed), "reorder"), 6);
+}
+
+TEST(OnednnPlan, UsesNoSlowPrimitive) {
+  for (const char* model : {"lenet5", "vgg11", "resnet18"})
+    for (const Step& step : steps_of(model, Convolutions::fixed))
+      EXPECT_FALSE(is_slow(step.implementation.c_str()))
+          << model << ": " << step.name << " by " << step.implementation;
+}
+
+TEST(OnednnPlan, TheFirstLayerComputesNoGradientForTheImages) {
+  const std::vector<Step> steps = steps_of("vgg11", Convolutions::fixed);
+  EXPECT_EQ(count_named(steps, "features.0 backward to its input"), 0);
+  EXPECT_EQ(count_named(steps, "features.0 backward to its weights"), 1);
+  EXPECT_EQ(count_named(steps, "features.4 backward to its input"), 1);
+}
+
+TEST(OnednnPlan, FusesReluWhereItFollowsBatchNormOrAdd) {
+  const auto model = model_of("resnet18");
+  const Network plain = describe(*model);
+  const Network fused = fuse_relu(plain);
+  auto count = [](const Network& network, LayerKind kind) {
+    return std::ranges::count(network.layers, kind, &Layer::kind);
+  };
+  EXPECT_EQ(count(plain, LayerKind::relu), 17);
+  EXPECT_EQ(count(fused, LayerKind::relu), 0);
+  EXPECT_EQ(count(fused, LayerKind::add), 8);
+  EXPECT_EQ(std::ranges::count(fused.layers, true, &Layer::then_relu), 17);
+}
+
+TEST(OnednnPlan, LeavesReluAloneWhereOthersTakeWhatIsBeforeIt) {
+  Network network;
+  network.layers = {{.kind = LayerKind::batch_norm, .name = "norm", .inputs = {kImages}},
+                    {.kind = LayerKind::relu, .name = "relu", .inputs = {0}},
+                    {.kind = LayerKind::add, .name = "add", .inputs = {0, 1}}};
+  EXPECT_EQ(fuse_relu(network).layers.size(), 3u);
+}
+
+void expect_refused(nn::Sequential model, std::initializer_list<std::string_view> parts) {
+  testing::expect_error<UsageError>([&] { describe(model, {3, 8, 8}); }, parts);
+}
+
+TEST(OnednnDescription, NamesTheLayerThatItCannotHold) {
+  const nn::Conv2d first(nn::Conv2dOptions(3, 8, 3));
+  expect_refused(nn::Sequential(first, nn::Dropout(), nn::Flatten(), nn::Linear(8 * 36, 10)),
+                 {"layer 1", "Dropout", "--engine torch"});
+  expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 9, 3).groups(3)), nn::Flatten(),
+                                nn::Linear(9 * 36, 10)),
+                 {"layer 0", "groups"});
+  expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 3).dilation(2)), nn::Flatten(),
+                                nn::Linear(8 * 16, 10)),
+                 {"layer 0", "dilated"});
+  expect_refused(nn::Sequential(first, nn::MaxPool2d(nn::MaxPool2dOptions(2).ceil_mode(true))),
+                 {"layer 1", "rounds"});
+  expect_refused(nn::Sequential(first, nn::Linear(6, 10)), {"layer 1", "Flatten"});
+  expect_refused(nn::Sequential(first, nn::Flatten(), nn::Linear(7, 10)),
+                 {"layer 2", "takes 7 values and is given 288"});
+  expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 9))), {"layer 0", "larger"});
+  expect_refused(nn::Sequential(first, first, nn::Flatten(), nn::Linear(8 * 36, 10)),
+                 {"layer 1", "takes 3 channels and is given 8"});
+  expect_refused(nn::Sequential(first, nn::ReLU()), {"last layer is Linear"});
+}
+
+TEST(OnednnDescription, RefusesParametersThatAreSharedOrFrozen) {
+  const nn::Linear shared(48, 48);
+  nn::Sequential twice(nn::Flatten(), shared, shared);
+  twice->push_back(nn::Linear(48, 10));
+  testing::expect_error<UsageError>([&] { describe(twice, {3, 4, 4}); }, {"shares"});
+  nn::Sequential frozen(nn::Flatten(), nn::Linear(48, 10));
+  frozen->parameters()[0].set_requires_grad(false);
+  testing::expect_error<UsageError>([&] { describe(frozen, {3, 4, 4}); }, {"layer 1", "frozen"});
+}
+
+}  // namespace
+}  // namespace lockstep::engine::onednn

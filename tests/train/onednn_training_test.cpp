@@ -1,0 +1,105 @@
+// Runs on the onednn engine: every sync method, checkpoints, and the way to and from torch.
+#include <lockstep/error.h>
+
+#include "models/safetensors.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
+#include "train/training.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::train {
+namespace {
+
+class OnednnTraining : public ::testing::Test {
+ protected:
+  OnednnTraining() {
+    config_ = small_job();
+    config_.workers = 2;
+    config_.engine = "onednn";
+  }
+
+  /// The summary of a run in a folder of its own.
+  Summary train(const TrainConfig& config, const std::string& folder) {
+    TrainConfig mine = config;
+    mine.run_dir = folder_.path() / folder;
+    mine.save = folder_.path() / (folder + ".safetensors");
+    return train_on_threads(mine);
+  }
+  std::vector<double> weights(const std::string& folder) const {
+    return weights_in(folder_.path() / (folder + ".safetensors"));
+  }
+
+  testing::TemporaryFolder folder_;
+  TrainConfig config_;
+};
+
+TEST_F(OnednnTraining, EndsNearWhereTheTorchEngineDoes) {
+  const Summary ours = train(config_, "ours");
+  config_.engine = "torch";
+  const Summary theirs = train(config_, "theirs");
+  EXPECT_EQ(ours.engine, "onednn");
+  EXPECT_EQ(theirs.engine, "torch");
+  EXPECT_LT(distance(weights("ours"), weights("theirs")), 1e-5);
+  EXPECT_NEAR(ours.train_loss, theirs.train_loss, 1e-4);
+  EXPECT_NEAR(ours.test_loss, theirs.test_loss, 1e-4);
+}
+
+TEST_F(OnednnTraining, EveryMethodEndsWithNearlyTheSameWeights) {
+  train(config_, "ddp");
+  for (const char* sync : {"gather-scatter", "p2p", "coordinator", "ring"}) {
+    config_.sync = sync;
+    train(config_, sync);
+    EXPECT_LT(distance(weights(sync), weights("ddp")), 1e-5) << sync;
+  }
+}
+
+TEST_F(OnednnTraining, GoesOnFromACheckpointWithTheSameBits) {
+  config_.epochs = 0;
+  config_.iterations = 9;
+  config_.checkpoint_every = 5;
+  const Summary whole = train(config_, "whole");
+  config_.iterations = 5;
+  train(config_, "parts");
+  config_.iterations = 9;
+  config_.resume = true;
+  EXPECT_EQ(train(config_, "parts").weights_sha256, whole.weights_sha256);
+}
+
+TEST_F(OnednnTraining, GoesOnFromACheckpointOfTheTorchEngine) {
+  config_.epochs = 0;
+  config_.iterations = 9;
+  config_.checkpoint_every = 5;
+  train(config_, "ours");
+  config_.engine = "torch";
+  config_.iterations = 5;
+  train(config_, "both");
+  config_.engine = "onednn";
+  config_.iterations = 9;
+  config_.resume = true;
+  train(config_, "both");
+  EXPECT_LT(distance(weights("both"), weights("ours")), 1e-5);
+}
+
+TEST_F(OnednnTraining, BeginsWithSavedWeights) {
+  config_.model = "vgg11";
+  config_.data = "cifar10";
+  config_.limit = 8;
+  config_.batch = 4;
+  config_.epochs = 0;
+  config_.iterations = 1;
+  const Summary first = train(config_, "first");
+  config_.init = folder_.path() / "first.safetensors";
+  config_.learning_rate = 0;
+  config_.weight_decay = 0;
+  EXPECT_EQ(train(config_, "second").weights_sha256, first.weights_sha256);
+}
+
+TEST_F(OnednnTraining, RefusesFloat64) {
+  config_.dtype = "float64";
+  testing::expect_error<UsageError>([&] { config_.validate(); },
+                                    {"--engine onednn", "float32 only", "--engine torch"});
+}
+
+}  // namespace
+}  // namespace lockstep::train
