@@ -60,7 +60,7 @@ class Bar : public Lines {
 
   void received(const data::Archive& archive, std::uint64_t done, std::uint64_t total) override {
     const double now = now_seconds();
-    if (total == 0 || now - drawn_ < 0.1) return;
+    if (total == 0 || (done < total && now - drawn_ < 0.1)) return;  // the full bar is shown
     drawn_ = now;
     fmt::print("\r\033[K{} {}  {}", bar_of(std::min(done, total), total), archive.name,
                progress_of(done, total));

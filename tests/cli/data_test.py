@@ -308,7 +308,7 @@ class OnATerminal(DataTest):
     def test_draws_a_bar(self):
         output = self.run_on_terminal(*self.arguments(self.serve({ARCHIVE: TAR})))
         self.assertIn("\r\033[K", output)
-        self.assertRegex(output, "[━─]{20}")  # full or empty: a fast machine is done before it fills
+        self.assertIn("━", output)
         self.assertIn("sums are right", output)
 
 
