@@ -20,10 +20,6 @@ std::string digits(double value) {
   return fmt::format("{:.3g}", value);
 }
 
-std::string percent(double share) {
-  return fmt::format("{:.1f}", 100 * share);
-}
-
 double megabytes(const train::RankSummary& rank) {
   return rank.bytes_per_iteration / kMegabyte;
 }
@@ -134,13 +130,13 @@ TextTable table_of(const Comparison& comparison) {
     table.rows.push_back(
         {run.name, fmt::format("{}", summary.workers), digits(summary.seconds_per_iteration.p50),
          fmt::format("{:.2f}", summary.seconds_total),
-         fmt::format("{:.2f}", comparison.speedup(run)), percent(summary.compute_share),
-         alone ? "–" : percent(summary.hidden_communication_share),
-         alone ? "–" : percent(summary.exposed_communication_share),
+         fmt::format("{:.2f}", comparison.speedup(run)), percent_cell(summary.compute_share),
+         alone ? "–" : percent_cell(summary.hidden_communication_share),
+         alone ? "–" : percent_cell(summary.exposed_communication_share),
          alone ? "–" : digits(megabytes(summary.ranks.front())),
          alone ? "–" : digits(megabytes(summary.ranks.back())),
-         fmt::format("{:.4f}", summary.train_loss), percent(summary.train_accuracy),
-         percent(summary.test_accuracy), weights_column(run)});
+         fmt::format("{:.4f}", summary.train_loss), percent_cell(summary.train_accuracy),
+         percent_cell(summary.test_accuracy), weights_column(run)});
   }
   return table;
 }

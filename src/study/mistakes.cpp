@@ -62,10 +62,6 @@ const TriedWay* find(const std::vector<TriedWay>& ways, const std::string& name)
   return found == ways.end() ? nullptr : &*found;
 }
 
-std::string percent(double share) {
-  return fmt::format("{:.1f}", 100 * share);
-}
-
 }  // namespace
 
 std::vector<Way> ways_of(const train::TrainConfig& job) {
@@ -108,7 +104,7 @@ TextTable table_of(const std::vector<TriedWay>& ways) {
   for (const TriedWay& tried : ways)
     table.rows.push_back(
         {tried.way.name, fmt::format("{:.4f}", tried.summary.train_loss),
-         percent(tried.summary.train_accuracy), percent(tried.summary.test_accuracy),
+         percent_cell(tried.summary.train_accuracy), percent_cell(tried.summary.test_accuracy),
          tried.different_weights == 1 ? "one"
                                       : fmt::format("{} different", tried.different_weights),
          tried.way.what});
@@ -124,17 +120,17 @@ std::vector<std::string> sentences_of(const std::vector<TriedWay>& ways) {
     highest = std::max(highest, tried.summary.train_accuracy);
     const TriedWay* right = find(ways, tried.way.right);
     if (!right) continue;
-    sentences.push_back(
-        fmt::format("{}: train accuracy {} % instead of {} %, test {} % instead of {} %: {}.",
-                    tried.way.name, percent(tried.summary.train_accuracy),
-                    percent(right->summary.train_accuracy), percent(tried.summary.test_accuracy),
-                    percent(right->summary.test_accuracy), cause_of(tried.way.name)));
+    sentences.push_back(fmt::format(
+        "{}: train accuracy {} % instead of {} %, test {} % instead of {} %: {}.", tried.way.name,
+        percent_cell(tried.summary.train_accuracy), percent_cell(right->summary.train_accuracy),
+        percent_cell(tried.summary.test_accuracy), percent_cell(right->summary.test_accuracy),
+        cause_of(tried.way.name)));
   }
   sentences.push_back(fmt::format(
       "No error stopped any of these runs, yet the same job ends "
       "between {} % and {} % of its training images: where two ways to add the same gradients "
       "learn differently, look for a mistake such as these, not at the algorithm.",
-      percent(lowest), percent(highest)));
+      percent_cell(lowest), percent_cell(highest)));
   return sentences;
 }
 

@@ -1,5 +1,7 @@
 #include "train/recorder.h"
 
+#include "train/rhythm.h"
+
 #include <algorithm>
 #include <type_traits>
 
@@ -8,7 +10,6 @@ namespace lockstep::train {
 namespace {
 
 constexpr double kSecondsBetweenFlushes = 1;
-constexpr double kMostRecords = 10'000;
 
 }  // namespace
 
@@ -21,8 +22,7 @@ void Recorder::add(const Record& record) {
   flush();
   std::vector<double> slowest{slowest_};
   group_.all_reduce(slowest, ReduceOp::max);
-  left_ = static_cast<std::size_t>(
-      std::clamp(kSecondsBetweenFlushes / std::max(slowest[0], 1e-9), 1.0, kMostRecords));
+  left_ = steps_within(kSecondsBetweenFlushes, slowest[0]);
   slowest_ = 0;
 }
 

@@ -1,5 +1,7 @@
 #include "train/stop_vote.h"
 
+#include "train/rhythm.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +10,6 @@ namespace lockstep::train {
 namespace {
 
 constexpr double kSecondsBetweenVotes = 0.05;
-constexpr double kMostSteps = 10'000;
 
 }  // namespace
 
@@ -22,8 +23,7 @@ bool StopVote::after_step(double seconds) {
   if (--steps_left_ > 0) return false;
   std::vector<double> vote{asked_() ? 1.0 : 0.0, slowest_};
   group_.all_reduce(vote, ReduceOp::max);
-  steps_left_ = static_cast<std::size_t>(
-      std::clamp(kSecondsBetweenVotes / std::max(vote[1], 1e-9), 1.0, kMostSteps));
+  steps_left_ = steps_within(kSecondsBetweenVotes, vote[1]);
   slowest_ = 0;
   return vote[0] > 0;
 }
