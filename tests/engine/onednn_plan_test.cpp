@@ -50,7 +50,7 @@ std::shared_ptr<models::Classifier> model_of(const std::string& name) {
 }
 
 /// The steps of a plan for a model, and the network it is for.
-std::vector<Step> steps_of(const std::string& name, Convolutions convolutions) {
+std::vector<Step> steps_of(const std::string& name, const ChooseMethods& convolutions) {
   const auto model = model_of(name);
   const Network network = fuse_relu(describe(*model));
   Layouts layouts(network.parameters.size());
@@ -70,7 +70,7 @@ bool has_avx512() {
 TEST(OnednnPlan, ReordersNoActivation) {
   if (!has_avx512()) GTEST_SKIP() << "oneDNN's code for older processors takes fewer layouts";
   for (const std::string& model : models::model_names()) {
-    const std::vector<Step> steps = steps_of(model, Convolutions::fixed);
+    const std::vector<Step> steps = steps_of(model, convolution_rule);
     EXPECT_EQ(count_named(steps, "reorder of its input"), 0) << model;
     EXPECT_EQ(count_named(steps, "reorder of its weights for forward"), 0) << model;
     EXPECT_EQ(count_named(steps, "reorder of its weights' gradient"), 0) << model;
@@ -80,22 +80,22 @@ TEST(OnednnPlan, ReordersNoActivation) {
 TEST(OnednnPlan, ReordersWeightsOnlyForDirectBackward) {
   if (!has_avx512()) GTEST_SKIP() << "there is no Winograd";
   // All convolutions but the first, whose input needs no gradient.
-  EXPECT_EQ(count_named(steps_of("vgg11", Convolutions::direct), "reorder"), 7);
+  EXPECT_EQ(count_named(steps_of("vgg11", direct_convolutions), "reorder"), 7);
   // Only those on 2×2 maps are direct.
-  EXPECT_EQ(count_named(steps_of("vgg11", Convolutions::fixed), "reorder"), 2);
+  EXPECT_EQ(count_named(steps_of("vgg11", convolution_rule), "reorder"), 2);
   // Those of stride 2, and the shortcuts beside them.
-  EXPECT_EQ(count_named(steps_of("resnet18", Convolutions::fixed), "reorder"), 6);
+  EXPECT_EQ(count_named(steps_of("resnet18", convolution_rule), "reorder"), 6);
 }
 
 TEST(OnednnPlan, UsesNoSlowPrimitive) {
   for (const char* model : {"lenet5", "vgg11", "resnet18"})
-    for (const Step& step : steps_of(model, Convolutions::fixed))
+    for (const Step& step : steps_of(model, convolution_rule))
       EXPECT_FALSE(is_slow(step.implementation.c_str()))
           << model << ": " << step.name << " by " << step.implementation;
 }
 
 TEST(OnednnPlan, TheFirstLayerComputesNoGradientForTheImages) {
-  const std::vector<Step> steps = steps_of("vgg11", Convolutions::fixed);
+  const std::vector<Step> steps = steps_of("vgg11", convolution_rule);
   EXPECT_EQ(count_named(steps, "features.0 backward to its input"), 0);
   EXPECT_EQ(count_named(steps, "features.0 backward to its weights"), 1);
   EXPECT_EQ(count_named(steps, "features.4 backward to its input"), 1);

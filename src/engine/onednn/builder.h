@@ -5,6 +5,7 @@
 // take it add to it; it lies as the value does.
 #pragma once
 
+#include "engine/onednn/convolution_rule.h"
 #include "engine/onednn/network.h"
 #include "engine/onednn/plan.h"
 
@@ -16,16 +17,10 @@ namespace lockstep::engine::onednn {
 /// that come later keep to it.
 using Layouts = std::vector<std::optional<dnnl::memory::desc>>;
 
-/// Which convolutions may be done by Winograd's method.
-enum class Convolutions {
-  direct,  ///< none
-  fixed    ///< by a rule on the shape: see convolution_rule.h
-};
-
 struct PlanOptions {
   std::int64_t batch = 1;
   bool training = true;  ///< with a backward pass; batch norm by the batch's own statistics
-  Convolutions convolutions = Convolutions::fixed;
+  ChooseMethods methods = convolution_rule;
 };
 
 class Builder {

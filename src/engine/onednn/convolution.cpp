@@ -3,7 +3,6 @@
 // and gets a copy.
 #include <lockstep/error.h>
 
-#include "engine/onednn/convolution_rule.h"
 #include "engine/onednn/layers.h"
 
 #include <fmt/format.h>
@@ -44,6 +43,11 @@ struct Wish {
   memory::desc output;
 };
 
+dnnl::algorithm algorithm_of(Method method) {
+  return method == Method::winograd ? dnnl::algorithm::convolution_winograd
+                                    : dnnl::algorithm::convolution_direct;
+}
+
 struct Passes {
   dnnl::convolution_forward::primitive_desc forward;
   dnnl::convolution_backward_weights::primitive_desc backward_weights;
@@ -61,8 +65,12 @@ class Convolution {
     const memory::dims shape = builder.value(input).layout.dims();
     const memory::dims output = after_window(shape, layer, layer.outputs);
     bias_ = plain({layer.outputs});
-    if (builder.options().convolutions == Convolutions::fixed)
-      algorithms_ = convolution_rule(layer.window, shape[1], layer.outputs, {output[2], output[3]});
+    methods_ = builder.options().methods({.batch = shape[0],
+                                          .channels_in = shape[1],
+                                          .channels_out = layer.outputs,
+                                          .input = {shape[2], shape[3]},
+                                          .output = {output[2], output[3]},
+                                          .window = layer.window});
     choose(shape, output);
   }
 
@@ -105,17 +113,15 @@ class Convolution {
 
   Passes ask_for(const Wish& wish) const {
     Passes passes;
-    passes.forward = forward(wish, algorithms_.forward);
-    if (!passes.forward) passes.forward = forward(wish, dnnl::algorithm::convolution_direct);
+    passes.forward = forward(wish, methods_.forward);
+    if (!passes.forward) passes.forward = forward(wish, Method::direct);
     if (!passes.forward || !builder_.options().training) return passes;
-    passes.backward_weights = backward_weights(passes.forward, algorithms_.backward_weights);
+    passes.backward_weights = backward_weights(passes.forward, methods_.backward_weights);
     if (!passes.backward_weights)
-      passes.backward_weights =
-          backward_weights(passes.forward, dnnl::algorithm::convolution_direct);
+      passes.backward_weights = backward_weights(passes.forward, Method::direct);
     if (!builder_.wants_gradient(input_)) return passes;
-    passes.backward_data = backward_data(passes.forward, algorithms_.backward_data);
-    if (!passes.backward_data)
-      passes.backward_data = backward_data(passes.forward, dnnl::algorithm::convolution_direct);
+    passes.backward_data = backward_data(passes.forward, methods_.backward_data);
+    if (!passes.backward_data) passes.backward_data = backward_data(passes.forward, Method::direct);
     return passes;
   }
 
@@ -130,20 +136,19 @@ class Convolution {
            (!builder_.wants_gradient(input_) || good(passes_.backward_data));
   }
 
-  dnnl::convolution_forward::primitive_desc forward(const Wish& wish,
-                                                    dnnl::algorithm algorithm) const {
+  dnnl::convolution_forward::primitive_desc forward(const Wish& wish, Method method) const {
     using Description = dnnl::convolution_forward::desc;
     constexpr auto kKind = dnnl::prop_kind::forward_training;  // others store weights otherwise
     const Description description =
-        layer_.bias == kNone ? Description(kKind, algorithm, wish.input, wish.weights, wish.output,
-                                           stride_, padding_, padding_)
-                             : Description(kKind, algorithm, wish.input, wish.weights, bias_,
-                                           wish.output, stride_, padding_, padding_);
+        layer_.bias == kNone ? Description(kKind, algorithm_of(method), wish.input, wish.weights,
+                                           wish.output, stride_, padding_, padding_)
+                             : Description(kKind, algorithm_of(method), wish.input, wish.weights,
+                                           bias_, wish.output, stride_, padding_, padding_);
     return {description, builder_.attributes(), builder_.engine(), /*allow_empty=*/true};
   }
 
   dnnl::convolution_backward_weights::primitive_desc backward_weights(
-      const dnnl::convolution_forward::primitive_desc& forward, dnnl::algorithm algorithm) const {
+      const dnnl::convolution_forward::primitive_desc& forward, Method method) const {
     using Description = dnnl::convolution_backward_weights::desc;
     const memory::desc input = forward.src_desc();
     const memory::desc output = forward.dst_desc();
@@ -151,16 +156,17 @@ class Convolution {
         builder_.decided_layout(layer_.weight).value_or(forward.weights_desc());
     const Description description =
         layer_.bias == kNone
-            ? Description(algorithm, input, stored, output, stride_, padding_, padding_)
-            : Description(algorithm, input, stored, bias_, output, stride_, padding_, padding_);
+            ? Description(algorithm_of(method), input, stored, output, stride_, padding_, padding_)
+            : Description(algorithm_of(method), input, stored, bias_, output, stride_, padding_,
+                          padding_);
     return {description, builder_.attributes(), builder_.engine(), forward, /*allow_empty=*/true};
   }
 
   dnnl::convolution_backward_data::primitive_desc backward_data(
-      const dnnl::convolution_forward::primitive_desc& forward, dnnl::algorithm algorithm) const {
+      const dnnl::convolution_forward::primitive_desc& forward, Method method) const {
     const dnnl::convolution_backward_data::desc description(
-        algorithm, forward.src_desc(), any(forward.weights_desc().dims()), forward.dst_desc(),
-        stride_, padding_, padding_);
+        algorithm_of(method), forward.src_desc(), any(forward.weights_desc().dims()),
+        forward.dst_desc(), stride_, padding_, padding_);
     return {description, builder_.attributes(), builder_.engine(), forward, /*allow_empty=*/true};
   }
 
@@ -205,7 +211,7 @@ class Convolution {
   memory::dims stride_;
   memory::dims padding_;
   memory::desc bias_;
-  Algorithms algorithms_;
+  Methods methods_;
   Passes passes_;
 };
 

@@ -4,18 +4,20 @@
 
 namespace lockstep::engine::onednn {
 
-Algorithms convolution_rule(const Window& window, std::int64_t channels_in,
-                            std::int64_t channels_out, const Extent& output) {
+Methods direct_convolutions(const ConvolutionShape&) {
+  return {};
+}
+
+Methods convolution_rule(const ConvolutionShape& shape) {
   constexpr std::int64_t kVector = 16;
-  constexpr auto kWinograd = dnnl::algorithm::convolution_winograd;
-  Algorithms algorithms;
-  const bool fits = window.size == Extent{3, 3} && window.stride == Extent{1, 1} &&
-                    channels_in % kVector == 0 && channels_out % kVector == 0;
-  if (!fits) return algorithms;
-  const std::int64_t smaller = std::min(output[0], output[1]);
-  if (smaller >= 4) algorithms = {kWinograd, kWinograd, kWinograd};
-  if (smaller >= 2) algorithms.backward_weights = kWinograd;
-  return algorithms;
+  Methods methods;
+  const bool fits = shape.window.size == Extent{3, 3} && shape.window.stride == Extent{1, 1} &&
+                    shape.channels_in % kVector == 0 && shape.channels_out % kVector == 0;
+  if (!fits) return methods;
+  const std::int64_t smaller = std::min(shape.output[0], shape.output[1]);
+  if (smaller >= 4) methods = {Method::winograd, Method::winograd, Method::winograd};
+  if (smaller >= 2) methods.backward_weights = Method::winograd;
+  return methods;
 }
 
 }  // namespace lockstep::engine::onednn

@@ -22,7 +22,7 @@ class OnednnEngine : public Engine {
  public:
   OnednnEngine(std::shared_ptr<torch::nn::Module> model, const Network& network, std::size_t batch,
                std::string_view convolutions)
-      : convolutions_(convolutions == "direct" ? Convolutions::direct : Convolutions::fixed),
+      : methods_(convolutions == "direct" ? direct_convolutions : convolution_rule),
         model_(std::move(model)),
         network_(fuse_relu(network)),
         layouts_(network_.parameters.size()) {
@@ -135,7 +135,7 @@ class OnednnEngine : public Engine {
   /// All plans share one arena, as large as the largest needs.
   Plan& make_plan(const Key& key) {
     auto plan = std::make_unique<Plan>(
-        dnnl_, plan_network(dnnl_, network_, {key.batch, key.training, convolutions_}, layouts_));
+        dnnl_, plan_network(dnnl_, network_, {key.batch, key.training, methods_}, layouts_));
     Plan& made = *plans_.emplace(key, std::move(plan)).first->second;
     if (made.arena_bytes() <= arena_.bytes()) {
       made.use_arena(arena_.data());
@@ -153,7 +153,7 @@ class OnednnEngine : public Engine {
       store_->from_plain(i, tensors[i].data_ptr<float>(), store_->places()[i]);
   }
 
-  const Convolutions convolutions_;
+  const ChooseMethods methods_;
   const dnnl::engine dnnl_{dnnl::engine::kind::cpu, 0};
   /// Its buffers are batch norm's statistics; its parameters are where plain copies pass through.
   const std::shared_ptr<torch::nn::Module> model_;

@@ -1,0 +1,34 @@
+// How a convolution may be computed, and who decides.
+#pragma once
+
+#include "engine/onednn/network.h"
+
+#include <functional>
+
+namespace lockstep::engine::onednn {
+
+enum class Method {
+  direct,   ///< by its definition
+  winograd  ///< by Winograd's: fewer multiplications, somewhat larger rounding errors
+};
+
+/// One for each pass. Where a pass has no such method on this processor, it is direct.
+struct Methods {
+  Method forward = Method::direct;
+  Method backward_data = Method::direct;
+  Method backward_weights = Method::direct;
+};
+
+/// All that a choice may depend on.
+struct ConvolutionShape {
+  std::int64_t batch = 1;
+  std::int64_t channels_in = 1;
+  std::int64_t channels_out = 1;
+  Extent input{1, 1};
+  Extent output{1, 1};
+  Window window = {};
+};
+
+using ChooseMethods = std::function<Methods(const ConvolutionShape&)>;
+
+}  // namespace lockstep::engine::onednn
