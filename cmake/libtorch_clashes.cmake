@@ -24,10 +24,15 @@ if(NOT torch_needs MATCHES "NEEDED[^\n]*libgloo")
   list(APPEND CMAKE_BUILD_RPATH "${LOCKSTEP_PLUGINS}")  # there our programs look for it
 endif()
 
-# oneDNN: the onednn engine is built where libtorch takes oneDNN from the same library as we do.
-find_package(dnnl QUIET)
-if(dnnl_FOUND AND torch_needs MATCHES "NEEDED[^\n]*libdnnl")
+# oneDNN: the onednn engine is built where libtorch takes oneDNN from the same library as we do. Not found by its own
+# package file: Debian's wants OpenCL, for graphics cards.
+find_path(dnnl_headers oneapi/dnnl/dnnl.hpp)
+find_library(dnnl_library dnnl)
+if(dnnl_headers AND dnnl_library AND torch_needs MATCHES "NEEDED[^\n]*libdnnl")
   set(can_onednn ON)
+  add_library(dnnl SHARED IMPORTED)
+  set_target_properties(dnnl PROPERTIES IMPORTED_LOCATION "${dnnl_library}"
+    INTERFACE_INCLUDE_DIRECTORIES "${dnnl_headers}")
 else()
   set(can_onednn OFF)
 endif()
