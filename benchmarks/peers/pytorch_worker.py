@@ -11,6 +11,7 @@ seconds of all iterations, the largest rank's peak memory.
 import argparse
 import inspect
 import json
+import os
 import pathlib
 import resource
 import statistics
@@ -23,6 +24,8 @@ import torch.distributed as dist
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "reference"))
 from networks import NETWORKS  # noqa: E402  (found by the line above)
 
+import pytorch_settings  # noqa: E402  (beside this file)
+
 
 def parse_options():
     parser = argparse.ArgumentParser()
@@ -32,7 +35,10 @@ def parse_options():
     parser.add_argument("--images", type=int, required=True, help="in an epoch")
     parser.add_argument("--iterations", type=int, required=True, help="at least 2: the first is not counted")
     parser.add_argument("--threads", type=int, required=True)
-    return parser.parse_args()
+    parser.add_argument("--settings", default="", help="some of " + ",".join(pytorch_settings.SETTINGS))
+    options = parser.parse_args()
+    options.settings = [word for word in options.settings.split(",") if word]
+    return options
 
 
 def make_model(name):
@@ -67,7 +73,8 @@ def make_shares(options):
     for begin in range(0, options.images, options.batch):
         count = min(options.batch, options.images - begin)
         mine = count * (rank + 1) // size - count * rank // size
-        shares.append((torch.randn(mine, channels, 32, 32), torch.randint(10, (mine,))))
+        images = pytorch_settings.apply_to(options.settings, torch.randn(mine, channels, 32, 32))
+        shares.append((images, torch.randint(10, (mine,))))
     return shares
 
 
@@ -91,6 +98,7 @@ def train(options, model):
     """The seconds of each iteration, and of all together."""
     distributed = dist.get_world_size() > 1
     forward = wrap(model) if options.method == "ddp" and distributed else model
+    forward = pytorch_settings.compiled(options.settings, forward)
     parameters = list(model.parameters())
     optimizer = make_optimizer(parameters)
     shares = make_shares(options)
@@ -112,10 +120,10 @@ def train(options, model):
 
 def main():
     options = parse_options()
-    torch.set_num_threads(options.threads)
+    pytorch_settings.apply_to_process(options.settings, int(os.environ["RANK"]), options.threads)
     torch.manual_seed(5000)
     dist.init_process_group("gloo")
-    model = make_model(options.model)
+    model = pytorch_settings.apply_to(options.settings, make_model(options.model))
     seconds, total = train(options, model)
     peak = torch.tensor([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024], dtype=torch.int64)
     dist.all_reduce(peak, dist.ReduceOp.MAX)

@@ -20,6 +20,7 @@ from train_report import OURS, Report
 
 PRESETS = {
     "vgg11": {"model": "vgg11", "batch": 256, "images": 1000, "iterations": 8},
+    "resnet18": {"model": "resnet18", "batch": 128, "images": 1000, "iterations": 8},
     "lenet5": {"model": "lenet5", "batch": 16, "images": 100, "iterations": 700},
 }
 FAMILIES = ["lockstep", "pytorch", "c10d"]
@@ -36,6 +37,8 @@ def parse_options():
     parser.add_argument("--threads", type=int, help="per worker; shares out the cores unless given")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--engine", default="torch", help="Lockstep's; torch unless given, as the peers compute")
+    parser.add_argument("--tune", action="store_true", help="first find the settings with which each PyTorch is fastest: "
+                        "channels_last, denormals flushed to zero, pinned threads, torch.compile")
     parser.add_argument("--python", action="append", default=[], help="another interpreter that has PyTorch")
     parser.add_argument("--only", help="families or methods, such as 'pytorch,c10d' or 'ddp': leaves out the others, "
                         f"but never {OURS}, which they are compared with")

@@ -1,11 +1,14 @@
 """How train.py runs each contender. Every one returns seconds_per_iteration (the median without the first),
 seconds_total (of all iterations, without starting the processes), peak_rss_bytes (of the largest worker)."""
+import argparse
 import json
 import os
 import pathlib
 import socket
 import subprocess
 import tempfile
+
+from pytorch_settings import find_fastest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -14,6 +17,7 @@ C10D_TRAIN = ROOT / "build/release/benchmarks/peers/c10d_train"
 DEBIAN_PYTHON = "/usr/bin/python3"
 HOUR = 3600
 TRIES = 3
+TRIAL_ITERATIONS = 40  # of a setting, at most
 METHODS = ["ddp", "all-reduce"]
 # What an interpreter has: the version of its PyTorch, and whether that computes with the slow reference BLAS.
 PROBE = """import torch
@@ -96,6 +100,23 @@ def probe(python):
     return version
 
 
+def pytorch_program(python, settings):
+    return [python, HERE / "pytorch_worker.py", "--settings", ",".join(settings)]
+
+
+def tuned(options, python, label):
+    """The settings with which this PyTorch is fastest at a short run of the job, by ddp."""
+    short = argparse.Namespace(**{**vars(options), "iterations": min(options.iterations, TRIAL_ITERATIONS)})
+
+    def run(settings):
+        result = try_ranks(short, pytorch_program(python, settings), "ddp")
+        return result["seconds_per_iteration"]
+    settings, trials = find_fastest(run)
+    print(f"pytorch {label}: keeps {', '.join(settings) or 'no setting'} (time with each tried: {', '.join(trials)})",
+          flush=True)
+    return settings
+
+
 def all_contenders(options):
     """Pairs of a name and a function that runs it once; Lockstep's ddp comes first."""
     if not LOCKSTEP.exists():
@@ -107,9 +128,10 @@ def all_contenders(options):
         version = probe(python)
         label = f"{version} ({python})" if version in versions else version
         versions.add(version)
+        settings = tuned(options, python, label) if version and options.tune else []
         for method in METHODS if version else []:
-            program = [python, HERE / "pytorch_worker.py"]
-            yield (f"pytorch {label} {method}",
+            program = pytorch_program(python, settings)
+            yield (" ".join(["pytorch", label, *settings, method]),
                    lambda program=program, method=method: run_ranks(options, program, method))
     if not C10D_TRAIN.exists():
         print("left out: c10d, which is not built: cmake --preset release -DLOCKSTEP_BENCHMARKS=ON && "
