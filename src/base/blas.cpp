@@ -1,5 +1,7 @@
 #include "base/blas.h"
 
+#include "base/vector_unit.h"
+
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
@@ -19,11 +21,7 @@ Function* find(const char* name) {
 /// What OpenBLAS takes for processors that it knows and that can do as much; nullptr if its oldest
 /// kernels may well be right.
 const char* kernels_of_processor() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-    return "SkylakeX";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
-  return nullptr;
+  return version_for<const char*>(vector_unit(), nullptr, "Haswell", "SkylakeX");
 }
 
 void choose_again() {

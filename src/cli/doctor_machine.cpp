@@ -1,5 +1,6 @@
 // Cores, vector units, memory and limits.
 #include "base/text.h"
+#include "base/vector_unit.h"
 #include "cli/doctor_finding.h"
 #include "comm/kernels.h"
 #include "launch/cores.h"
@@ -55,10 +56,10 @@ Finding workload(const launch::Cores& cores, int workers) {
   return finding;
 }
 
-Finding vector_units() {
+Finding vector_instructions() {
   std::vector<std::string> units;
-  if (__builtin_cpu_supports("avx2")) units.emplace_back("avx2");
-  if (__builtin_cpu_supports("avx512f")) units.emplace_back("avx512");
+  for (VectorUnit unit : vector_units())
+    if (unit != VectorUnit::plain) units.emplace_back(name_of(unit));
   return plain("vector units",
                fmt::format("{}; reductions use the {} kernels",
                            units.empty() ? "none" : enumerate(units), comm::kernels().name));
@@ -111,7 +112,7 @@ Finding shared_memory_folder() {
 
 std::vector<Finding> examine_machine(int workers) {
   const launch::Cores cores = launch::find_cores();
-  return {core_count(cores), workload(cores, workers), vector_units(),
+  return {core_count(cores), workload(cores, workers), vector_instructions(),
           memory(workers),   shared_memory_folder(),   open_files(workers)};
 }
 

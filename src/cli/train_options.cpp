@@ -43,6 +43,7 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--lr", config.learning_rate, "learning rate");
   option("--momentum", config.momentum, "momentum");
   option("--weight-decay", config.weight_decay, "weight decay");
+  command.add_flag("--nesterov", config.nesterov, "Nesterov's form of momentum, as in PyTorch");
   option("--seed", config.seed, "of the initial weights and the order of the images");
   option("--first-bucket-mb", config.first_bucket_mb, "size of ddp's first bucket in MiB");
   option("--bucket-mb", config.bucket_mb, "size of ddp's other buckets in MiB");
@@ -112,6 +113,7 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   if (config.slow_data > 0) add("--slow-data", config.slow_data);
   if (!config.shuffle) arguments.emplace_back("--no-shuffle");
   if (config.augment) arguments.emplace_back("--augment");
+  if (config.nesterov) arguments.emplace_back("--nesterov");
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);
   if (config.resume) arguments.emplace_back("--resume");
   if (!config.init.empty()) add("--init", config.init.string());

@@ -1,15 +1,15 @@
 #include "comm/kernels.h"
 
+#include "base/vector_unit.h"
+
 namespace lockstep::comm {
 
+const Kernels& kernels_for(VectorUnit unit) {
+  return version_for(unit, plain_kernels, avx2_kernels, avx512_kernels)();
+}
+
 const Kernels& kernels() {
-  static const Kernels& best = []() -> const Kernels& {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
-      return avx512_kernels();
-    if (__builtin_cpu_supports("avx2")) return avx2_kernels();
-    return plain_kernels();
-  }();
+  static const Kernels& best = kernels_for(vector_unit());
   return best;
 }
 

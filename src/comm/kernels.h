@@ -7,6 +7,10 @@
 #include <cstddef>
 #include <string_view>
 
+namespace lockstep {
+enum class VectorUnit;  // of base/vector_unit.h, which has inline functions: see kernels.inl
+}
+
 namespace lockstep::comm {
 
 /// Arrays that are combined in one pass: every input is read once, every output written once, and
@@ -40,6 +44,7 @@ struct Kernels {
 const Kernels& kernels();
 
 // One a vector unit; calling one that the machine lacks ends the process.
+const Kernels& kernels_for(VectorUnit unit);
 const Kernels& plain_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();

@@ -1,7 +1,9 @@
 #include "optim/sgd.h"
 
 #include "base/check.h"
+#include "optim/sgd_kernels.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace lockstep::optim {
@@ -18,6 +20,15 @@ void require_sense(const SgdOptions& options) {
     refuse("momentum", options.momentum, "it must be from 0 to below 1");
   if (!(options.weight_decay >= 0))
     refuse("weight decay", options.weight_decay, "it must be 0 or more");
+  if (options.nesterov && options.momentum == 0)
+    throw UsageError("Nesterov's step needs a momentum above 0");
+}
+
+void run(const SgdKernels& kernels, const SgdStep<float>& step) {
+  kernels.float32(step);
+}
+void run(const SgdKernels& kernels, const SgdStep<double>& step) {
+  kernels.float64(step);
 }
 
 template <typename T>
@@ -26,9 +37,7 @@ class Sgd : public Optimizer {
   Sgd(std::span<T> weights, std::span<const T> gradients, const SgdOptions& options)
       : weights_(weights),
         gradients_(gradients),
-        rate_(static_cast<T>(options.learning_rate)),
-        momentum_(static_cast<T>(options.momentum)),
-        decay_(static_cast<T>(options.weight_decay)),
+        options_(options),
         velocity_(options.momentum > 0 ? weights.size() : 0) {}
 
   std::size_t size() const override { return weights_.size(); }
@@ -40,26 +49,35 @@ class Sgd : public Optimizer {
 
   void step(std::size_t begin, std::size_t count) override {
     LOCKSTEP_CHECK(begin + count <= size(), "a step over {} + {} of {}", begin, count, size());
-    T* weights = weights_.data() + begin;
-    const T* gradients = gradients_.data() + begin;
-    if (velocity_.empty()) {
-      for (std::size_t i = 0; i < count; ++i)
-        weights[i] -= rate_ * (gradients[i] + decay_ * weights[i]);
-      return;
-    }
-    T* velocity = velocity_.data() + begin;
-    for (std::size_t i = 0; i < count; ++i) {
-      velocity[i] = momentum_ * velocity[i] + (gradients[i] + decay_ * weights[i]);
-      weights[i] -= rate_ * velocity[i];
+    const std::size_t blocks = (count + kBlock - 1) / kBlock;
+    // Neighbouring blocks go to one thread.
+#pragma omp parallel for schedule(static) if (blocks >= kManyBlocks)
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::size_t from = begin + block * kBlock;
+      run(kernels_, part(from, std::min(kBlock, begin + count - from)));
     }
   }
 
  private:
+  static constexpr std::size_t kBlock = 1 << 14;
+  /// From where on a second thread pays.
+  static constexpr std::size_t kManyBlocks = 16;
+
+  SgdStep<T> part(std::size_t begin, std::size_t count) {
+    return {.weights = weights_.data() + begin,
+            .gradients = gradients_.data() + begin,
+            .velocity = velocity_.empty() ? nullptr : velocity_.data() + begin,
+            .count = count,
+            .rate = static_cast<T>(options_.learning_rate),
+            .momentum = static_cast<T>(options_.momentum),
+            .decay = static_cast<T>(options_.weight_decay),
+            .nesterov = options_.nesterov};
+  }
+
+  const SgdKernels& kernels_ = sgd_kernels();
   std::span<T> weights_;
   std::span<const T> gradients_;
-  const T rate_;
-  const T momentum_;
-  const T decay_;
+  const SgdOptions options_;
   std::vector<T> velocity_;
 };
 

@@ -37,7 +37,8 @@ models::Metadata identity_of(const TrainConfig& config) {
           {"--augment", config.augment ? "on" : "off"},
           {"--lr", fmt::format("{}", config.learning_rate)},
           {"--momentum", fmt::format("{}", config.momentum)},
-          {"--weight-decay", fmt::format("{}", config.weight_decay)}};
+          {"--weight-decay", fmt::format("{}", config.weight_decay)},
+          {"--nesterov", config.nesterov ? "on" : "off"}};
 }
 
 std::optional<std::size_t> number_in(std::string_view text) {

@@ -59,6 +59,8 @@ void TrainConfig::validate() const {
   require_amount(learning_rate, "--lr");
   require_amount(momentum, "--momentum");
   require_amount(weight_decay, "--weight-decay");
+  if (nesterov && momentum == 0)
+    throw UsageError("--nesterov needs a --momentum above 0: 0.9 is usual");
   require_amount(slow_data, "--slow-data");
   Slowdown::parse(slow);
   if (loader_threads < 0 || loader_threads > 256)
@@ -106,6 +108,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"lr", config.learning_rate},
           {"momentum", config.momentum},
           {"weight_decay", config.weight_decay},
+          {"nesterov", config.nesterov},
           {"seed", config.seed},
           {"shuffle", config.shuffle},
           {"augment", config.augment},

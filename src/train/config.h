@@ -37,6 +37,7 @@ struct TrainConfig {
   double learning_rate = 0.01;
   double momentum = 0;
   double weight_decay = 0;
+  bool nesterov = false;      ///< needs momentum
   std::uint64_t seed = 5000;  ///< of the initial weights and of the order of the images
   bool shuffle = true;
   bool augment = false;  ///< random crops and flips of the training images

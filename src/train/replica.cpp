@@ -52,7 +52,8 @@ std::unique_ptr<optim::Optimizer> make_optimizer(ArrayView weights, ArrayView gr
                             {static_cast<const T*>(gradients.data), gradients.count},
                             {.learning_rate = config.learning_rate,
                              .momentum = config.momentum,
-                             .weight_decay = config.weight_decay});
+                             .weight_decay = config.weight_decay,
+                             .nesterov = config.nesterov});
 }
 
 }  // namespace

@@ -62,6 +62,14 @@ class Doctor(ProgramTest):
         asked_for = self.findings(variables={"OPENBLAS_CORETYPE": "Prescott"})["BLAS"]["value"]
         self.assertIn("Prescott", asked_for)  # who asks for it gets it
 
+    def test_a_variable_limits_the_vector_unit(self):
+        def units(limit):
+            return self.findings(variables={"LOCKSTEP_VECTOR_UNIT": limit})["vector units"]["value"]
+        self.assertEqual(units("plain"), "none; reductions use the plain kernels")
+        self.assertEqual(units("avx512"), self.findings()["vector units"]["value"])
+        _, errors = self.finish(self.start("doctor", variables={"LOCKSTEP_VECTOR_UNIT": "mmx"}), code=2)
+        self.assertIn("LOCKSTEP_VECTOR_UNIT is 'mmx': it must be plain, avx2 or avx512", errors)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -4,7 +4,7 @@ import unittest
 from program import ProgramTest
 
 JOB = ["--model", "--data", "--data-dir", "--limit", "--workers", "--threads", "--transport", "--algorithm", "--dtype",
-       "--batch", "--epochs", "--iterations", "--lr", "--momentum", "--weight-decay", "--seed", "--first-bucket-mb",
+       "--batch", "--epochs", "--iterations", "--lr", "--momentum", "--weight-decay", "--nesterov", "--seed", "--first-bucket-mb",
        "--bucket-mb", "--engine", "--conv", "--no-shuffle", "--init", "--run-dir", "--log-every", "--json"]
 OPTIONS = {
     "train": [*JOB, "--sync", "--save"],
@@ -70,6 +70,8 @@ class BadUsage(ProgramTest):
     def test_contradictions_are_named(self):
         self.expect_refused("train --sync ring --algorithm star", "contradicts")
         self.expect_refused("train --sync p2p --algorithm ring", "--sync p2p has no --algorithm")
+        for command in ["train", "compare", "scale"]:
+            self.expect_refused(f"{command} --nesterov", "--nesterov needs a --momentum above 0")
 
 
 if __name__ == "__main__":

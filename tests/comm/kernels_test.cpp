@@ -3,6 +3,7 @@
 #include "comm/kernels.h"
 
 #include "base/random.h"
+#include "base/vector_unit.h"
 
 #include <gtest/gtest.h>
 
@@ -86,12 +87,9 @@ TEST(Half, FloatsRoundToTheNearestBFloat16) {
 }
 
 std::vector<const Kernels*> runnable_kernels() {
-  std::vector<const Kernels*> units{&plain_kernels()};
-  if (__builtin_cpu_supports("avx2")) units.push_back(&avx2_kernels());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    units.push_back(&avx512_kernels());
-  return units;
+  std::vector<const Kernels*> all;
+  for (VectorUnit unit : vector_units()) all.push_back(&kernels_for(unit));
+  return all;
 }
 
 TEST(Kernels, AllVectorUnitsGiveTheSameBits) {

@@ -1,5 +1,6 @@
 // Our max pool gives what its definition says, in every version to the bit.
 #include "base/random.h"
+#include "base/vector_unit.h"
 #include "engine/onednn/pool_kernels.h"
 
 #include <gtest/gtest.h>
@@ -11,11 +12,9 @@ namespace lockstep::engine::onednn {
 namespace {
 
 std::vector<const PoolKernels*> runnable() {
-  std::vector<const PoolKernels*> units{&plain_pool_kernels()};
-  if (__builtin_cpu_supports("avx2")) units.push_back(&avx2_pool_kernels());
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    units.push_back(&avx512_pool_kernels());
-  return units;
+  std::vector<const PoolKernels*> all;
+  for (VectorUnit unit : vector_units()) all.push_back(&pool_kernels_for(unit));
+  return all;
 }
 
 /// Few different values, so that windows have equal ones.

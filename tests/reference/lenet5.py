@@ -10,7 +10,8 @@ The recipe, which both sides follow:
 - Data are MNIST's first 64 training images: (x / 255 - 0.1307) / 0.3081, each step in float32 as torchvision
   does it, then padded with zeros to 32x32. The float64 model gets the same values.
 - 20 steps of SGD on batches of 16, in order, over and over: learning rate 0.01, momentum 0.9, weight decay
-  5e-4, the mean of the cross entropy. The loss of step s is that of its batch before the update.
+  5e-4, the mean of the cross entropy. The loss of step s is that of its batch before the update. Once more with
+  Nesterov's step.
 """
 import gzip
 import json
@@ -45,10 +46,10 @@ def read_images(folder):
     return nn.functional.pad(images, (2, 2, 2, 2)), torch.from_numpy(labels.astype(np.int64))
 
 
-def train(images, labels, dtype):
+def train(images, labels, dtype, nesterov=False):
     """The losses of all steps, the norms of the gradients of step 1 and the sum of the final weights."""
     model = make_model(dtype)
-    sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4, nesterov=nesterov)
     losses, norms = [], {}
     for step in range(STEPS):
         first = step * BATCH % IMAGES
@@ -70,6 +71,7 @@ def main():
     images, labels = read_images(folder)
     losses32, _, _ = train(images, labels, torch.float32)
     losses64, norms, weights_sum = train(images, labels, torch.float64)
+    nesterov64, _, nesterov_sum = train(images, labels, torch.float64, nesterov=True)
     # Python writes the shortest digits that read back as the same double: nothing is lost.
     result = {
         "made_by": f"tests/reference/lenet5.py with PyTorch {torch.__version__}",
@@ -77,6 +79,8 @@ def main():
         "losses_float64": losses64,
         "gradient_norms_step1_float64": norms,
         "weights_sum_float64": weights_sum,
+        "nesterov_losses_float64": nesterov64,
+        "nesterov_weights_sum_float64": nesterov_sum,
     }
     (HERE / "lenet5.json").write_text(json.dumps(result, indent=2) + "\n")
 

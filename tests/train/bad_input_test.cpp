@@ -99,5 +99,12 @@ TEST_F(BadInput, NumbersThatMakeNoSenseAreRefused) {
   expect_number(&TrainConfig::weight_decay, -1, "--weight-decay");
 }
 
+TEST_F(BadInput, NesterovNeedsMomentum) {
+  config_.nesterov = true;
+  config_.validate();
+  config_.momentum = 0;
+  testing::expect_error<UsageError>([&] { config_.validate(); }, {"--nesterov", "--momentum"});
+}
+
 }  // namespace
 }  // namespace lockstep::train

@@ -197,6 +197,9 @@ TEST_F(CheckpointTest, OfAnotherRunIsRefused) {
   config_.batch = 32;
   testing::expect_error<UsageError>([&] { train("run", 19, true); },
                                     {"iteration-00000005", "--batch 16, not 32", "same options"});
+  config_.batch = 16;
+  config_.nesterov = true;
+  testing::expect_error<UsageError>([&] { train("run", 19, true); }, {"--nesterov off, not on"});
 }
 
 TEST_F(CheckpointTest, OfAnEarlierRunIsNotMixedWithANewOne) {

@@ -64,6 +64,13 @@ void expect_losses(const TrainConfig& config, const std::string& name, double to
     EXPECT_NEAR(losses[step], expected[step], tolerance * expected[step]) << "step " << step + 1;
 }
 
+void expect_weights_sum(const TrainConfig& config, const std::string& name) {
+  const std::vector<double> weights = weights_in(config.save);
+  const double expected = reference().at(name);
+  EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), expected,
+              1e-9 * std::abs(expected));
+}
+
 class Parity : public ::testing::TestWithParam<std::tuple<int, std::string>> {
  protected:
   Parity() : config_(recipe(folder_.path())) {
@@ -89,10 +96,15 @@ TEST_P(Parity, LossesAndFinalWeightsInFloat64AreThoseOfPyTorch) {
   config_.dtype = "float64";
   train_on_threads(config_);
   expect_losses(config_, "losses_float64", 1e-9);
-  const std::vector<double> weights = weights_in(config_.save);
-  const double expected = reference().at("weights_sum_float64");
-  EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), expected,
-              1e-9 * std::abs(expected));
+  expect_weights_sum(config_, "weights_sum_float64");
+}
+
+TEST_P(Parity, NesterovsStepIsThatOfPyTorch) {
+  config_.dtype = "float64";
+  config_.nesterov = true;
+  train_on_threads(config_);
+  expect_losses(config_, "nesterov_losses_float64", 1e-9);
+  expect_weights_sum(config_, "nesterov_weights_sum_float64");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"mistake", ""},       {"trace", 10},
                                    {"slow", ""},          {"slow_data", 0.0},
                                    {"loader_threads", 0}, {"checkpoint_every", 0},
-                                   {"conv", "fixed"}};
+                                   {"conv", "fixed"},     {"nesterov", false}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})

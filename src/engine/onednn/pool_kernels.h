@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <string_view>
 
+namespace lockstep {
+enum class VectorUnit;  // of base/vector_unit.h, whose inline functions are not for all units
+}
+
 namespace lockstep::engine::onednn {
 
 /// Of what comes out. A plane is an image's map of one block of channels: rows of pixels, each of
@@ -35,6 +39,7 @@ struct PoolKernels {
 const PoolKernels& pool_kernels();
 
 // One a vector unit; calling one that the machine lacks ends the process.
+const PoolKernels& pool_kernels_for(VectorUnit unit);
 const PoolKernels& plain_pool_kernels();
 const PoolKernels& avx2_pool_kernels();
 const PoolKernels& avx512_pool_kernels();
