@@ -81,10 +81,44 @@ TEST(OnednnPlan, ReordersWeightsOnlyForDirectBackward) {
   if (!has_avx512()) GTEST_SKIP() << "there is no Winograd";
   // All convolutions but the first, whose input needs no gradient.
   EXPECT_EQ(count_named(steps_of("vgg11", direct_convolutions), "reorder"), 7);
-  // Only those on 2×2 maps are direct.
-  EXPECT_EQ(count_named(steps_of("vgg11", convolution_rule), "reorder"), 2);
+  EXPECT_EQ(count_named(steps_of("vgg11", convolution_rule), "reorder"), 0);
   // Those of stride 2, and the shortcuts beside them.
   EXPECT_EQ(count_named(steps_of("resnet18", convolution_rule), "reorder"), 6);
+}
+
+/// How the passes of a layer are computed: forward, to its weights, to its input.
+std::vector<std::string> implementations(const std::vector<Step>& steps, std::string_view layer) {
+  std::vector<std::string> found;
+  for (const Step& step : steps)
+    if (step.name.starts_with(layer)) found.push_back(step.implementation);
+  return found;
+}
+
+TEST(OnednnPlan, ComputesSmallMapsByKernelsOfOurOwn) {
+  if (!has_avx512()) GTEST_SKIP() << "channels lie in blocks of 8";
+  const std::vector<std::string> ours(3, "ours");
+  const std::vector<Step> steps = steps_of("vgg11", convolution_rule);
+  for (const char* on_4x4_or_2x2 : {"features.15 ", "features.18 ", "features.22 ", "features.25 "})
+    EXPECT_EQ(implementations(steps, on_4x4_or_2x2), ours) << on_4x4_or_2x2;
+  EXPECT_NE(implementations(steps, "features.11 "), ours);
+}
+
+TEST(OnednnPlan, MayComputeAnyPassOfALayerByProducts) {
+  if (!has_avx512()) GTEST_SKIP() << "channels lie in blocks of 8";
+  using enum Method;
+  for (const Methods methods : {Methods{product, direct, direct}, Methods{direct, product, direct},
+                                Methods{winograd, direct, product}}) {
+    const std::vector<Step> steps =
+        steps_of("vgg11", [&](const ConvolutionShape&) { return methods; });
+    EXPECT_EQ(count_named(steps, "features.18 reorder"), methods.backward_data == direct ? 1 : 0);
+    auto is_ours = [&](std::string_view name) {
+      return implementations(steps, name) == std::vector<std::string>{"ours"};
+    };
+    EXPECT_EQ(is_ours("features.18 forward"), methods.forward == product);
+    EXPECT_EQ(is_ours("features.18 backward to its weights"), methods.backward_weights == product);
+    EXPECT_EQ(is_ours("features.18 backward to its input"), methods.backward_data == product);
+    EXPECT_FALSE(is_ours("features.0 forward")) << "no product on maps of 32×32";
+  }
 }
 
 TEST(OnednnPlan, UsesNoSlowPrimitive) {

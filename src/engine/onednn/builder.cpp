@@ -76,10 +76,11 @@ Operand Builder::gradient(int value) {
   return parts.front();
 }
 
-void Builder::step(const std::string& name, const std::vector<Operand>& operands, Kernel kernel) {
+void Builder::step(const std::string& name, const std::vector<Operand>& operands, Kernel kernel,
+                   const std::vector<int>& ready) {
   Step step{name, "ours", {}, {}, std::move(kernel), {}};
   for (const Operand& operand : operands) step.operands.emplace_back(0, operand);
-  add(std::move(step), {});
+  add(std::move(step), ready);
 }
 
 void Builder::reorder(const std::string& name, const Operand& from, const Operand& to,

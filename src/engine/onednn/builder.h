@@ -69,7 +69,8 @@ class Builder {
     add({name, description.impl_info_str(), primitive, std::move(operands), {}, {}}, ready);
   }
   /// Adds a step that runs a kernel of our own.
-  void step(const std::string& name, const std::vector<Operand>& operands, Kernel kernel);
+  void step(const std::string& name, const std::vector<Operand>& operands, Kernel kernel,
+            const std::vector<int>& ready = {});
   void reorder(const std::string& name, const Operand& from, const Operand& to,
                std::vector<int> ready = {});
 

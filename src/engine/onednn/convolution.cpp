@@ -4,6 +4,7 @@
 #include <lockstep/error.h>
 
 #include "engine/onednn/layers.h"
+#include "engine/onednn/small_map_convolution.h"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,7 @@ struct Wish {
   memory::desc output;
 };
 
+/// Products take their operands as direct passes do.
 dnnl::algorithm algorithm_of(Method method) {
   return method == Method::winograd ? dnnl::algorithm::convolution_winograd
                                     : dnnl::algorithm::convolution_direct;
@@ -78,15 +80,11 @@ class Convolution {
     input_ = builder_.value_as(input_, passes_.forward.src_desc(), layer_.name);
     const memory::desc& stored = builder_.layout(layer_.weight, passes_.forward.weights_desc());
     if (layer_.bias != kNone) builder_.layout(layer_.bias, bias_);
-    const Operand weights = weights_as(passes_.forward.weights_desc(), stored, "forward");
+    small_ = small_map_shape(layer_.window, passes_.forward.src_desc(), stored,
+                             passes_.forward.dst_desc());
     const int output = builder_.add_value(builder_.buffer(passes_.forward.dst_desc()), true,
                                           /*overwritable=*/true);
-    std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder_.value(input_)},
-                                                  {DNNL_ARG_WEIGHTS, weights},
-                                                  {DNNL_ARG_DST, builder_.value(output)}};
-    if (layer_.bias != kNone) operands.emplace_back(DNNL_ARG_BIAS, builder_.weights(layer_.bias));
-    builder_.step(layer_.name + " forward", passes_.forward,
-                  dnnl::convolution_forward(passes_.forward), std::move(operands));
+    add_forward(output, stored);
     builder_.on_backward([copy = *this, output]() mutable {
       copy.add_backward_weights(output);
       if (copy.builder_.wants_gradient(copy.input_)) copy.add_backward_data(output);
@@ -181,7 +179,25 @@ class Convolution {
     return copy;
   }
 
+  bool is_product(Method method) const { return small_ && method == Method::product; }
+
+  void add_forward(int output, const memory::desc& stored) {
+    if (is_product(methods_.forward))
+      return add_small_map_forward(builder_, layer_, *small_, builder_.value(input_),
+                                   builder_.value(output));
+    const Operand weights = weights_as(passes_.forward.weights_desc(), stored, "forward");
+    std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder_.value(input_)},
+                                                  {DNNL_ARG_WEIGHTS, weights},
+                                                  {DNNL_ARG_DST, builder_.value(output)}};
+    if (layer_.bias != kNone) operands.emplace_back(DNNL_ARG_BIAS, builder_.weights(layer_.bias));
+    builder_.step(layer_.name + " forward", passes_.forward,
+                  dnnl::convolution_forward(passes_.forward), std::move(operands));
+  }
+
   void add_backward_weights(int output) {
+    if (is_product(methods_.backward_weights))
+      return add_small_map_backward_weights(builder_, layer_, *small_, builder_.value(input_),
+                                            builder_.gradient(output));
     std::vector<std::pair<int, Operand>> operands{
         {DNNL_ARG_SRC, builder_.value(input_)},
         {DNNL_ARG_DIFF_DST, builder_.gradient(output)},
@@ -194,14 +210,18 @@ class Convolution {
   }
 
   void add_backward_data(int output) {
-    const Operand weights = weights_as(passes_.backward_data.weights_desc(),
-                                       builder_.weights(layer_.weight).layout, "backward");
     const Operand gradient = builder_.buffer(passes_.backward_data.diff_src_desc());
-    builder_.step(layer_.name + " backward to its input", passes_.backward_data,
-                  dnnl::convolution_backward_data(passes_.backward_data),
-                  {{DNNL_ARG_WEIGHTS, weights},
-                   {DNNL_ARG_DIFF_DST, builder_.gradient(output)},
-                   {DNNL_ARG_DIFF_SRC, gradient}});
+    if (is_product(methods_.backward_data)) {
+      add_small_map_backward_data(builder_, layer_, *small_, builder_.gradient(output), gradient);
+    } else {
+      const Operand weights = weights_as(passes_.backward_data.weights_desc(),
+                                         builder_.weights(layer_.weight).layout, "backward");
+      builder_.step(layer_.name + " backward to its input", passes_.backward_data,
+                    dnnl::convolution_backward_data(passes_.backward_data),
+                    {{DNNL_ARG_WEIGHTS, weights},
+                     {DNNL_ARG_DIFF_DST, builder_.gradient(output)},
+                     {DNNL_ARG_DIFF_SRC, gradient}});
+    }
     builder_.add_gradient(input_, gradient);
   }
 
@@ -213,6 +233,7 @@ class Convolution {
   memory::desc bias_;
   Methods methods_;
   Passes passes_;
+  std::optional<SmallMapShape> small_;  ///< if passes can be products
 };
 
 }  // namespace

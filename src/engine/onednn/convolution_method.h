@@ -8,11 +8,13 @@
 namespace lockstep::engine::onednn {
 
 enum class Method {
-  direct,   ///< by its definition
-  winograd  ///< by Winograd's: fewer multiplications, somewhat larger rounding errors
+  direct,    ///< by its definition
+  winograd,  ///< by Winograd's: fewer multiplications, somewhat larger rounding errors
+  product    ///< fewer as well, by kernels of our own, on maps of 2×2 and 4×4
 };
 
-/// One for each pass. Where a pass has no such method on this processor, it is direct.
+/// One for each pass. Where a pass has no such method on this processor or for its shape,
+/// it is direct.
 struct Methods {
   Method forward = Method::direct;
   Method backward_data = Method::direct;

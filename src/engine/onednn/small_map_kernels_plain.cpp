@@ -1,0 +1,10 @@
+#include "engine/onednn/small_map_kernels.inl"
+
+namespace lockstep::engine::onednn {
+
+const SmallMapKernels& plain_small_map_kernels() {
+  static const SmallMapKernels kernels{"plain", forward, backward_data, backward_weights};
+  return kernels;
+}
+
+}  // namespace lockstep::engine::onednn
