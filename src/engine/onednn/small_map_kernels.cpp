@@ -1,6 +1,7 @@
 #include "engine/onednn/small_map_kernels.h"
 
 #include "base/vector_unit.h"
+#include "engine/onednn/small_map_matrices.h"
 #include "engine/onednn/small_map_stack.h"
 
 namespace lockstep::engine::onednn {
