@@ -1,6 +1,7 @@
 // lockstep data fetch: a whole data set from the web.
 #include <lockstep/error.h>
 
+#include "base/cache_folder.h"
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/fetch_printer.h"
@@ -8,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <memory>
 
 namespace lockstep::cli {
@@ -23,12 +23,10 @@ struct FetchCommand {
 };
 
 std::filesystem::path default_folder() {
-  for (const auto& [variable, below] : {std::pair{"XDG_CACHE_HOME", ""}, {"HOME", ".cache"}}) {
-    const char* value = std::getenv(variable);
-    if (value != nullptr && *value != '\0')
-      return std::filesystem::path(value) / below / "lockstep" / "data";
-  }
-  throw UsageError("there is no HOME to keep data below: name a folder with --to");
+  const std::filesystem::path cache = cache_folder();
+  if (cache.empty())
+    throw UsageError("there is no HOME to keep data below: name a folder with --to");
+  return cache / "data";
 }
 
 int run_fetch(const FetchCommand& command) {

@@ -34,8 +34,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--engine", config.engine,
          "what computes: " + fmt::format("{}", fmt::join(engine::engine_names(), ", ")));
   option("--conv", config.convolutions,
-         "how the onednn engine computes convolutions: fixed (Winograd where the shape suits it) "
-         "or direct");
+         "how the onednn engine computes convolutions: auto (what is fastest here, measured once), "
+         "fixed (by a rule on their shapes, the same everywhere) or direct");
   option("--dtype", config.dtype, "float32 or float64; engine onednn has float32 only");
   option("--batch", config.batch, "global batch: images of all workers in one step");
   option("--epochs", config.epochs, "passes over the training images");

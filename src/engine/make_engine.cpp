@@ -18,14 +18,19 @@ std::unique_ptr<Engine> make_torch(const EngineOptions& options) {
                             .seed = options.seed});
 }
 
-std::unique_ptr<Engine> make_onednn(const EngineOptions& options) {
+OnednnEngineOptions onednn_options(const EngineOptions& options) {
   if (options.type != DataType::float32)
     throw UsageError("the onednn engine computes in float32 only: use --engine torch");
-  return make_onednn_engine({.model = options.model,
-                             .images = options.images,
-                             .seed = options.seed,
-                             .batch = options.batch,
-                             .convolutions = options.convolutions});
+  return {.model = options.model,
+          .images = options.images,
+          .seed = options.seed,
+          .batch = options.batch,
+          .convolutions = options.convolutions,
+          .methods = options.methods};
+}
+
+std::unique_ptr<Engine> make_onednn(const EngineOptions& options) {
+  return make_onednn_engine(onednn_options(options));
 }
 
 }  // namespace
@@ -37,7 +42,18 @@ std::vector<std::string> engine_names() {
 }
 
 std::vector<std::string> convolution_choices() {
-  return {"fixed", "direct"};
+  return {"auto", "fixed", "direct"};
+}
+
+nlohmann::json choose_convolutions(const EngineOptions& options,
+                                   const std::function<void(const std::string&)>& notice) {
+  if (options.engine == "torch" || options.convolutions != "auto" || !has_onednn_engine())
+    return {};
+  try {
+    return choose_convolutions(onednn_options(options), notice);
+  } catch (const UsageError&) {
+    return {};  // make_engine will say why there is no such engine
+  }
 }
 
 MadeEngine make_engine(const EngineOptions& options) {

@@ -3,6 +3,9 @@
 
 #include "engine/engine.h"
 
+#include <nlohmann/json.hpp>
+
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,6 +14,7 @@ namespace lockstep::engine {
 struct EngineOptions {
   std::string engine = "auto";         ///< one of engine_names()
   std::string convolutions = "fixed";  ///< one of convolution_choices(); of the onednn engine
+  nlohmann::json methods = {};         ///< what choose_convolutions() said; for "auto" only
   std::string model = "lenet5";
   DataType type = DataType::float32;
   data::ImageShape images;  ///< of the batches to come
@@ -23,6 +27,13 @@ std::vector<std::string> engine_names();
 
 /// How the onednn engine may choose between ways to compute a convolution.
 std::vector<std::string> convolution_choices();
+
+/// How "auto" computes each convolution, as an object by the layers' names; null where the engine
+/// does not choose. All ranks of a run must be given what one of them was told, since the time that
+/// a computation takes is never the same twice. May take seconds; tells `notice` of that, and of
+/// what could not be kept for the next time.
+nlohmann::json choose_convolutions(const EngineOptions& options,
+                                   const std::function<void(const std::string&)>& notice);
 
 struct MadeEngine {
   std::unique_ptr<Engine> engine;

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "models/safetensors.h"
+#include "train/share_text.h"
 #include "train/while_others_wait.h"
 
 #include <fmt/format.h>
@@ -192,12 +193,8 @@ Checkpoint share_checkpoint(Group& group, const TrainConfig& config) {
   std::string content;
   while_others_wait(group, [&] { checkpoint = find_sound(config, content); });
   std::string source = checkpoint.file.string();
-  for (std::string* text : {&source, &content}) {
-    std::vector<std::int64_t> length{static_cast<std::int64_t>(text->size())};
-    group.broadcast(length);
-    text->resize(static_cast<std::size_t>(length[0]));
-    group.broadcast(ArrayView(text->data(), text->size(), DataType::uint8));
-  }
+  share_text(group, source);
+  share_text(group, content);
   return group.rank() == 0 ? checkpoint : parse_checkpoint(content, source, config);
 }
 

@@ -97,6 +97,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"transport", config.transport},
           {"engine", config.engine},
           {"conv", config.convolutions},
+          {"conv_methods", config.methods},
           {"method", method.method},
           {"sync", method.sync},
           {"algorithm", name_of(method.algorithm)},

@@ -22,11 +22,12 @@ struct TrainConfig {
   std::size_t limit = 0;           ///< use the first so many training images; 0 for all
 
   int workers = 1;
-  int threads = 0;                     ///< a worker; 0 shares out the cores, at least 1 each
-  int loader_threads = 0;              ///< a worker; 0 for one, or none where batches are small
-  std::string transport = "shm";       ///< one of comm::transport_names(), or "auto"
-  std::string engine = "torch";        ///< one of engine::engine_names()
-  std::string convolutions = "fixed";  ///< one of engine::convolution_choices()
+  int threads = 0;                    ///< a worker; 0 shares out the cores, at least 1 each
+  int loader_threads = 0;             ///< a worker; 0 for one, or none where batches are small
+  std::string transport = "shm";      ///< one of comm::transport_names(), or "auto"
+  std::string engine = "torch";       ///< one of engine::engine_names()
+  std::string convolutions = "auto";  ///< one of engine::convolution_choices()
+  nlohmann::json methods = {};        ///< what "auto" came to: see engine::choose_convolutions
   std::string sync = "ddp";
   std::string algorithm = "auto";
   std::string dtype = "float32";

@@ -2,9 +2,9 @@
 
 #include <lockstep/error.h>
 
-#include "data/sampler.h"
 #include "models/safetensors.h"
 #include "optim/sgd.h"
+#include "train/engine_options.h"
 #include "train/statistics_average.h"
 
 #include <fmt/format.h>
@@ -18,14 +18,9 @@ namespace {
 
 engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape& images, int ranks,
                                std::uint64_t seed) {
-  engine::MadeEngine made =
-      engine::make_engine({.engine = config.engine,
-                           .convolutions = config.convolutions,
-                           .model = config.model,
-                           .type = config.type(),
-                           .images = images,
-                           .batch = data::share(config.batch, 0, ranks).size(),
-                           .seed = seed});
+  engine::EngineOptions options = engine_options(config, images, ranks);
+  options.seed = seed;
+  engine::MadeEngine made = engine::make_engine(options);
   if (!config.init.empty())
     made.engine->load(models::read_safetensors(config.init), config.init.string());
   return made;

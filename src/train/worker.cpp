@@ -7,6 +7,7 @@
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "train/checkpoint.h"
+#include "train/convolution_choice.h"
 #include "train/dataset.h"
 #include "train/feed.h"
 #include "train/judgement.h"
@@ -39,12 +40,12 @@ class Worker {
  public:
   Worker(Group group, const TrainConfig& config, Progress& progress, const StopAsked& stop_asked)
       : group_(std::move(group)),
-        config_(config),
         progress_(progress),
         dataset_(open_dataset(config)),
+        config_(with_convolution_choice(group_, config, dataset_.train.shape(), progress)),
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
               group_.rank(), group_.size(), parse_mistake(config.mistake), config.loader_threads),
-        replica_(group_, config, dataset_.train.shape()),
+        replica_(group_, config_, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
         recorder_(group_,
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
@@ -299,9 +300,9 @@ class Worker {
   }
 
   Group group_;
-  const TrainConfig& config_;
   Progress& progress_;
   Dataset dataset_;
+  const TrainConfig config_;
   Feed feed_;
   Replica replica_;
   std::optional<RunTrace> trace_;

@@ -50,10 +50,14 @@ def rank_of_mpirun(session, rank):
     raise AssertionError(f"mpirun has no rank {rank}")
 
 
+CACHE = tempfile.TemporaryDirectory(prefix="lockstep-cache-")  # what is measured in tests is no choice of the user's
+
+
 def clean_environment():
     """Without what would make the program one worker of a larger run."""
-    return {name: value for name, value in os.environ.items()
-            if name not in ("RANK", "WORLD_SIZE") and not name.startswith("LOCKSTEP_")}
+    return {**{name: value for name, value in os.environ.items()
+               if name not in ("RANK", "WORLD_SIZE") and not name.startswith("LOCKSTEP_")},
+            "XDG_CACHE_HOME": CACHE.name}
 
 
 class ProgramTest(unittest.TestCase):

@@ -74,7 +74,7 @@ TEST_F(BadInput, UnknownNamesAreAnsweredWithTheKnown) {
   expect_unknown(&TrainConfig::data, {"--data is 'nonsense'", "mnist"});
   expect_unknown(&TrainConfig::transport, {"--transport is 'nonsense'", "thread"});
   expect_unknown(&TrainConfig::engine, {"--engine is 'nonsense'", "auto", "torch"});
-  expect_unknown(&TrainConfig::convolutions, {"--conv is 'nonsense'", "fixed and direct"});
+  expect_unknown(&TrainConfig::convolutions, {"--conv is 'nonsense'", "auto, fixed and direct"});
   expect_unknown(&TrainConfig::dtype, {"--dtype is 'nonsense'", "float32 and float64"});
   expect_unknown(&TrainConfig::sync, {"there is no sync method 'nonsense'", "gather-scatter, p2p"});
   expect_unknown(&TrainConfig::algorithm, {"nonsense", "ring"});

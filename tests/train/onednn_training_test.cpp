@@ -1,7 +1,9 @@
 // Runs on the onednn engine: every sync method, checkpoints, and the way to and from torch.
 #include <lockstep/error.h>
 
+#include "base/files.h"
 #include "models/safetensors.h"
+#include "support/environment.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 #include "train/training.h"
@@ -31,6 +33,8 @@ class OnednnTraining : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
+  testing::TemporaryFolder cache_;
+  const testing::EnvironmentVariable cache_folder_{"XDG_CACHE_HOME", cache_.path().string()};
   TrainConfig config_;
 };
 
@@ -93,6 +97,55 @@ TEST_F(OnednnTraining, BeginsWithSavedWeights) {
   config_.learning_rate = 0;
   config_.weight_decay = 0;
   EXPECT_EQ(train(config_, "second").weights_sha256, first.weights_sha256);
+}
+
+/// All of the model's convolutions are computed so.
+nlohmann::json with_method(nlohmann::json methods, const std::string& method) {
+  for (auto& layer : methods)
+    for (auto& pass : layer) pass = method;
+  return methods;
+}
+
+TEST_F(OnednnTraining, GoesOnWithTheMethodsItBeganWith) {
+  config_.model = "vgg11";
+  config_.data = "cifar10";
+  config_.limit = 8;
+  config_.batch = 4;
+  config_.epochs = 0;
+  config_.iterations = 1;
+  config_.checkpoint_every = 1;
+  train(config_, "run");
+  const std::filesystem::path file = folder_.path() / "run" / "config.json";
+  nlohmann::json recorded = nlohmann::json::parse(read_file(file));
+  EXPECT_EQ(recorded["conv"], "auto");
+  EXPECT_EQ(recorded["conv_methods"].size(), 8u);
+  EXPECT_EQ(recorded["conv_methods"]["features.0"]["forward"], "direct");
+
+  // As if it had begun otherwise: on every machine one of these is not what was measured.
+  config_.iterations = 2;
+  config_.resume = true;
+  for (const char* method : {"direct", "winograd"}) {
+    recorded["conv_methods"] = with_method(recorded["conv_methods"], method);
+    write_file(file, recorded.dump());
+    train(config_, "run");
+    const auto again = nlohmann::json::parse(read_file(file));
+    EXPECT_EQ(again["conv_methods"], recorded["conv_methods"]);
+    ++config_.iterations;
+  }
+  // What nobody can have written is measured again.
+  recorded["conv_methods"] = with_method(recorded["conv_methods"], "guessed");
+  write_file(file, recorded.dump());
+  train(config_, "run");
+  const auto again = nlohmann::json::parse(read_file(file));
+  EXPECT_EQ(again["conv_methods"]["features.0"]["forward"], "direct");
+}
+
+TEST_F(OnednnTraining, RecordsNoMethodsWhereNoneWereChosen) {
+  config_.convolutions = "fixed";
+  train(config_, "run");
+  const auto recorded = nlohmann::json::parse(read_file(folder_.path() / "run" / "config.json"));
+  EXPECT_EQ(recorded["conv"], "fixed");
+  EXPECT_TRUE(recorded["conv_methods"].is_null());
 }
 
 TEST_F(OnednnTraining, RefusesFloat64) {

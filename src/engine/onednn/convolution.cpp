@@ -72,7 +72,9 @@ class Convolution {
                                           .channels_out = layer.outputs,
                                           .input = {shape[2], shape[3]},
                                           .output = {output[2], output[3]},
-                                          .window = layer.window});
+                                          .window = layer.window,
+                                          .input_gradient = builder.wants_gradient(input),
+                                          .layer = layer.name});
     choose(shape, output);
   }
 

@@ -4,6 +4,7 @@
 #include "engine/onednn/network.h"
 
 #include <functional>
+#include <string>
 
 namespace lockstep::engine::onednn {
 
@@ -19,6 +20,8 @@ struct Methods {
   Method forward = Method::direct;
   Method backward_data = Method::direct;
   Method backward_weights = Method::direct;
+
+  bool operator==(const Methods&) const = default;
 };
 
 /// All that a choice may depend on.
@@ -29,6 +32,8 @@ struct ConvolutionShape {
   Extent input{1, 1};
   Extent output{1, 1};
   Window window = {};
+  bool input_gradient = true;  ///< false for images, which need none
+  std::string layer = {};      ///< that it is the shape of
 };
 
 using ChooseMethods = std::function<Methods(const ConvolutionShape&)>;

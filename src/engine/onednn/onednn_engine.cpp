@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "engine/onednn/describe.h"
+#include "engine/onednn/measured_methods.h"
 #include "engine/onednn/parameter_store.h"
 #include "engine/onednn/plan_network.h"
 #include "engine/onednn/sequential_engine.h"
@@ -18,15 +19,34 @@ namespace lockstep::engine {
 namespace onednn {
 namespace {
 
+LayerMethods measured_methods(const OnednnEngineOptions& options, const dnnl::engine& engine,
+                              const Network& network, const Notice& notice) {
+  ChoiceCache cache(choices_file(), describe_machine(torch::get_num_threads()));
+  return measure_methods(engine, network, static_cast<std::int64_t>(options.batch), cache, notice);
+}
+
+/// What `options.convolutions` stands for. A layer's methods are the same for all batches.
+ChooseMethods methods_for(const OnednnEngineOptions& options, const dnnl::engine& engine,
+                          const Network& network) {
+  if (options.convolutions == "direct") return direct_convolutions;
+  if (options.convolutions == "fixed") return convolution_rule;
+  std::optional<LayerMethods> methods = layer_methods_from(options.methods);
+  if (!methods) methods = measured_methods(options, engine, network, {});
+  return [methods = *methods](const ConvolutionShape& shape) {
+    const auto found = methods.find(shape.layer);
+    return found == methods.end() ? Methods{} : found->second;
+  };
+}
+
 class OnednnEngine : public Engine {
  public:
-  OnednnEngine(std::shared_ptr<torch::nn::Module> model, const Network& network, std::size_t batch,
-               std::string_view convolutions)
-      : methods_(convolutions == "direct" ? direct_convolutions : convolution_rule),
-        model_(std::move(model)),
+  OnednnEngine(std::shared_ptr<torch::nn::Module> model, const Network& network,
+               const OnednnEngineOptions& options)
+      : model_(std::move(model)),
         network_(fuse_relu(network)),
+        methods_(methods_for(options, dnnl_, network_)),
         layouts_(network_.parameters.size()) {
-    make_plan({static_cast<std::int64_t>(batch), true});
+    make_plan({static_cast<std::int64_t>(options.batch), true});
     store_.emplace(dnnl_, network_, layouts_);
     take_weights_of_model();
     for (auto& [key, plan] : plans_) plan->use_weights(store_->places());
@@ -153,11 +173,11 @@ class OnednnEngine : public Engine {
       store_->from_plain(i, tensors[i].data_ptr<float>(), store_->places()[i]);
   }
 
-  const ChooseMethods methods_;
   const dnnl::engine dnnl_{dnnl::engine::kind::cpu, 0};
   /// Its buffers are batch norm's statistics; its parameters are where plain copies pass through.
   const std::shared_ptr<torch::nn::Module> model_;
   const Network network_;
+  const ChooseMethods methods_;
   Layouts layouts_;
   AlignedMemory arena_;
   std::map<Key, std::unique_ptr<Plan>> plans_;
@@ -177,18 +197,29 @@ bool has_onednn_engine() {
   return true;
 }
 
+bool are_convolution_methods(const nlohmann::json& methods) {
+  return onednn::layer_methods_from(methods).has_value();
+}
+
+nlohmann::json choose_convolutions(const OnednnEngineOptions& options,
+                                   const std::function<void(const std::string&)>& notice) {
+  const auto model =
+      make_seeded_model(options.model, DataType::float32, options.images, options.seed);
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return onednn::to_json(onednn::measured_methods(
+      options, engine, onednn::fuse_relu(onednn::describe(*model)), notice));
+}
+
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options) {
   const auto model =
       make_seeded_model(options.model, DataType::float32, options.images, options.seed);
-  return std::make_unique<onednn::OnednnEngine>(model, onednn::describe(*model), options.batch,
-                                                options.convolutions);
+  return std::make_unique<onednn::OnednnEngine>(model, onednn::describe(*model), options);
 }
 
 std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential model,
                                            const OnednnEngineOptions& options) {
   const onednn::Network network = onednn::describe(model, options.images);
-  return std::make_unique<onednn::OnednnEngine>(model.ptr(), network, options.batch,
-                                                options.convolutions);
+  return std::make_unique<onednn::OnednnEngine>(model.ptr(), network, options);
 }
 
 }  // namespace lockstep::engine

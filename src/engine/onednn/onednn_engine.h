@@ -5,6 +5,8 @@
 
 #include "engine/engine.h"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
 #include <string_view>
 
@@ -16,9 +18,22 @@ struct OnednnEngineOptions {
   std::uint64_t seed = 0;   ///< for the initial weights, which are the torch engine's
   /// Images of a usual step. Layouts of weights are chosen for it; other batches may cost more.
   std::size_t batch = 64;
-  /// "fixed": Winograd's method for convolutions whose shape suits it; "direct": none.
+  /// "fixed": Winograd's method for convolutions whose shape suits it; "direct": none; "auto": what
+  /// is fastest here, with such batches and this thread's threads, which is measured unless
+  /// `methods` has it.
   std::string_view convolutions = "fixed";
+  nlohmann::json methods = {};  ///< what choose_convolutions() said; for "auto" only
 };
+
+/// How "auto" computes each convolution of the model, as an object by the layers' names: as it was
+/// measured before, or measured now. Engines that are to do the same arithmetic are all given the
+/// same. Tells `notice` what takes noticeable time, or could not be kept. Throws UsageError as
+/// make_onednn_engine does.
+nlohmann::json choose_convolutions(const OnednnEngineOptions& options,
+                                   const std::function<void(const std::string&)>& notice);
+
+/// Whether it is such an object, from wherever it comes.
+bool are_convolution_methods(const nlohmann::json& methods);
 
 /// Whether this build has the engine.
 bool has_onednn_engine();

@@ -9,6 +9,15 @@ bool has_onednn_engine() {
   return false;
 }
 
+nlohmann::json choose_convolutions(const OnednnEngineOptions&,
+                                   const std::function<void(const std::string&)>&) {
+  return {};
+}
+
+bool are_convolution_methods(const nlohmann::json&) {
+  return false;
+}
+
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions&) {
   throw UsageError("this build has no onednn engine: use --engine torch");
 }

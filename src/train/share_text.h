@@ -1,0 +1,20 @@
+// A text that one rank knows, for all.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep::train {
+
+/// Makes `text` on every rank what it is on rank 0. A collective.
+inline void share_text(Group& group, std::string& text) {
+  std::vector<std::int64_t> length{static_cast<std::int64_t>(text.size())};
+  group.broadcast(length);
+  text.resize(static_cast<std::size_t>(length[0]));
+  group.broadcast(ArrayView(text.data(), text.size(), DataType::uint8));
+}
+
+}  // namespace lockstep::train
