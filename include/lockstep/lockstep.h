@@ -6,3 +6,4 @@
 #include <lockstep/group.h>
 #include <lockstep/init.h>
 #include <lockstep/sampler.h>
+#include <lockstep/sequential_trainer.h>

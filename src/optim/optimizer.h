@@ -27,6 +27,9 @@ class Optimizer {
   /// time.
   virtual void step(std::size_t begin, std::size_t count) = 0;
 
+  /// Of the steps to come. Throws UsageError unless it is 0 or more.
+  virtual void set_learning_rate(double rate) = 0;
+
   /// Where it lies, to be saved and restored.
   virtual std::vector<OptimizerState> state() = 0;
 };

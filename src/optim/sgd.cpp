@@ -47,6 +47,13 @@ class Sgd : public Optimizer {
     return {{"momentum", velocity_}};
   }
 
+  void set_learning_rate(double rate) override {
+    SgdOptions changed = options_;
+    changed.learning_rate = rate;
+    require_sense(changed);
+    options_ = changed;
+  }
+
   void step(std::size_t begin, std::size_t count) override {
     LOCKSTEP_CHECK(begin + count <= size(), "a step over {} + {} of {}", begin, count, size());
     const std::size_t blocks = (count + kBlock - 1) / kBlock;
@@ -77,7 +84,7 @@ class Sgd : public Optimizer {
   const SgdKernels& kernels_ = sgd_kernels();
   std::span<T> weights_;
   std::span<const T> gradients_;
-  const SgdOptions options_;
+  SgdOptions options_;
   std::vector<T> velocity_;
 };
 

@@ -1,6 +1,7 @@
 """Lockstep as its users have it: installed, found by CMake, and a program of their own, started in every way."""
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -29,8 +30,9 @@ class Installed(unittest.TestCase):
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         run("cmake", "-S", ROOT / "examples", "-B", folder / "build", "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={cls.prefix}")
-        run("cmake", "--build", folder / "build", "--target", "train_own_network")
+        run("cmake", "--build", folder / "build", "--target", "train_own_network", "train_sequential")
         cls.example = folder / "build" / "train_own_network"
+        cls.sequential = folder / "build" / "train_sequential"
         cls.environment = {name: value for name, value in os.environ.items()
                            if not name.startswith(("LOCKSTEP_", "OMPI_", "PMI"))
                            and name not in ("RANK", "WORLD_SIZE")}
@@ -83,6 +85,14 @@ class Installed(unittest.TestCase):
         self.assertIn(str(self.prefix / "share" / "lockstep" / "data"), output)
         self.assertIn("1000", run(self.prefix / "bin" / "lockstep", "data", "info", "cifar10"))
 
+    def test_a_sequential_trains_on_the_onednn_engine(self):
+        output = run(self.prefix / "bin" / "lockstep", "launch", "--workers", WORKERS, "--", self.sequential,
+                     self.prefix / "share" / "lockstep" / "data" / "cifar10", env=self.environment)
+        losses = list(map(float, re.findall(r"(?m)^epoch \d: loss (.*)$", output)))
+        self.assertEqual(len(losses), 3, output)
+        self.assertLess(losses[2], losses[0])
+        self.assertRegex(output, r"\ntest: \d+\.\d % right\n$")
+
     def test_all_public_headers_are_there(self):
         def headers(folder):
             return {path.name for path in (folder / "include" / "lockstep").glob("*.h")}
@@ -91,7 +101,7 @@ class Installed(unittest.TestCase):
 
     def test_the_headers_without_torch_compile_alone(self):
         for header in sorted((self.prefix / "include" / "lockstep").glob("*.h")):
-            if header.name in ("ddp.h", "lockstep.h", "sampler.h"):
+            if header.name in ("ddp.h", "lockstep.h", "sampler.h", "sequential_trainer.h"):
                 continue  # the example includes them
             with self.subTest(header=header.name):
                 run("g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++",

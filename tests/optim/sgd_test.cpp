@@ -57,6 +57,17 @@ TEST(Sgd, UpdatesOnlyItsRange) {
   EXPECT_THROW(sgd->step(4, 3), InternalError);
 }
 
+TEST(Sgd, TakesAnotherLearningRate) {
+  std::vector<float> weights{0};
+  const std::vector<float> gradients{1};
+  auto sgd = make_sgd<float>(weights, gradients, {.learning_rate = 1, .momentum = 0.5});
+  sgd->step(0, 1);
+  sgd->set_learning_rate(0.25);
+  sgd->step(0, 1);  // with a velocity of 1.5
+  EXPECT_EQ(weights[0], -1.375f);
+  EXPECT_THROW(sgd->set_learning_rate(-1), UsageError);
+}
+
 TEST(Sgd, RefusesOptionsThatMakeNoSense) {
   std::vector<float> weights(1);
   for (const SgdOptions& bad :

@@ -42,10 +42,8 @@ Extent after(const Extent& map, const Window& window, const std::string& name,
 }  // namespace
 
 void refuse(const std::string& layer, const nn::Module& module, const std::string& why) {
-  throw UsageError(
-      fmt::format("the onednn engine cannot hold layer {} ({}), which {}: use "
-                  "--engine torch",
-                  layer, module.name(), why));
+  throw UsageError(fmt::format("the onednn engine cannot hold layer {} ({}), which {}: {}", layer,
+                               module.name(), why, kRemedy));
 }
 
 Description::Description(const nn::Module& module, const data::ImageShape& images) {
@@ -80,14 +78,14 @@ int Description::number_of(const torch::Tensor& parameter, const std::string& la
   if (found == numbers_.end())
     throw UsageError(
         fmt::format("the onednn engine cannot hold layer {}, whose parameters are "
-                    "frozen: use --engine torch",
-                    layer));
+                    "frozen: {}",
+                    layer, kRemedy));
   const auto number = static_cast<std::size_t>(found->second);
   if (used_[number])
     throw UsageError(
         fmt::format("the onednn engine cannot hold layer {}, which shares {} with "
-                    "another layer: use --engine torch",
-                    layer, network_.parameters[number].name));
+                    "another layer: {}",
+                    layer, network_.parameters[number].name, kRemedy));
   used_[number] = true;
   return found->second;
 }
@@ -230,12 +228,11 @@ Values Description::add_average_pool(const std::string& name, const Values& inpu
 Network Description::finish(const Values& scores) {
   for (std::size_t i = 0; i < used_.size(); ++i)
     if (!used_[i])
-      throw UsageError(
-          fmt::format("the onednn engine finds no layer that uses parameter {}: use --engine torch",
-                      network_.parameters[i].name));
+      throw UsageError(fmt::format("the onednn engine finds no layer that uses parameter {}: {}",
+                                   network_.parameters[i].name, kRemedy));
   if (scores.layer == kImages || network_.layers.back().kind != LayerKind::linear)
     throw UsageError(
-        "the onednn engine takes networks whose last layer is Linear: use --engine torch");
+        fmt::format("the onednn engine takes networks whose last layer is Linear: {}", kRemedy));
   return std::move(network_);
 }
 

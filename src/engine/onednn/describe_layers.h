@@ -9,6 +9,10 @@
 
 namespace lockstep::engine::onednn {
 
+/// What to do about a network that no plan can hold.
+inline constexpr std::string_view kRemedy =
+    "use --engine torch, or DistributedDataParallel in a program of your own";
+
 /// What a layer puts out, and for each image its shape.
 struct Values {
   int layer = kImages;

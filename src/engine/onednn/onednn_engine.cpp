@@ -216,6 +216,10 @@ std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options) {
   return std::make_unique<onednn::OnednnEngine>(model, onednn::describe(*model), options);
 }
 
+void require_plan_for(torch::nn::Sequential model, const data::ImageShape& images) {
+  onednn::describe(model, images);
+}
+
 std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential model,
                                            const OnednnEngineOptions& options) {
   const onednn::Network network = onednn::describe(model, options.images);

@@ -2,8 +2,20 @@
 #include <lockstep/error.h>
 
 #include "engine/onednn/onednn_engine.h"
+#include "engine/onednn/sequential_engine.h"
 
 namespace lockstep::engine {
+
+namespace {
+
+[[noreturn]] void refuse_sequential() {
+  throw UsageError(
+      "this build of Lockstep has no onednn engine, for want of oneDNN or of a libtorch that "
+      "shares "
+      "it: use DistributedDataParallel");
+}
+
+}  // namespace
 
 bool has_onednn_engine() {
   return false;
@@ -20,6 +32,14 @@ bool are_convolution_methods(const nlohmann::json&) {
 
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions&) {
   throw UsageError("this build has no onednn engine: use --engine torch");
+}
+
+void require_plan_for(torch::nn::Sequential, const data::ImageShape&) {
+  refuse_sequential();
+}
+
+std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential, const OnednnEngineOptions&) {
+  refuse_sequential();
 }
 
 }  // namespace lockstep::engine

@@ -7,6 +7,9 @@
 
 namespace lockstep::engine {
 
+/// Throws UsageError that names the first layer that no plan can hold. Costs next to nothing.
+void require_plan_for(torch::nn::Sequential model, const data::ImageShape& images);
+
 /// Begins with the model's weights; parameter_state() copies those that were learnt back into it.
 /// `options.model` and `options.seed` are not used. Throws UsageError that names the first layer
 /// that no plan can hold.
