@@ -16,7 +16,8 @@ TRANSPORTS = ["comm/thread", "comm/shm"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 TORCH = re.compile(r"(torch|ATen|c10)/")
-TORCH_HEADERS = ["lockstep/ddp.h", "lockstep/lockstep.h", "lockstep/sampler.h", "lockstep/sequential_trainer.h"]
+TORCH_HEADERS = ["lockstep/ddp.h", "lockstep/lockstep.h", "lockstep/sampler.h", "lockstep/sequential_trainer.h",
+                 "lockstep/sync_batch_norm.h"]
 
 
 def includes():

@@ -7,3 +7,4 @@
 #include <lockstep/init.h>
 #include <lockstep/sampler.h>
 #include <lockstep/sequential_trainer.h>
+#include <lockstep/sync_batch_norm.h>

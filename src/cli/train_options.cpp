@@ -52,6 +52,8 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
       "take the images in the order of the file");
   command.add_flag("--augment", config.augment,
                    "random crops (4 pixels) and flips of the training images");
+  command.add_flag("--sync-bn", config.sync_bn,
+                   "batch norm over the whole global batch, as with one worker; engine torch only");
   option("--init", config.init, "start from these weights (safetensors)");
   option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
   option("--trace", config.trace, "iterations that the run's trace.json shows; 0 for none");
@@ -114,6 +116,7 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   if (!config.shuffle) arguments.emplace_back("--no-shuffle");
   if (config.augment) arguments.emplace_back("--augment");
   if (config.nesterov) arguments.emplace_back("--nesterov");
+  if (config.sync_bn) arguments.emplace_back("--sync-bn");
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);
   if (config.resume) arguments.emplace_back("--resume");
   if (!config.init.empty()) add("--init", config.init.string());

@@ -15,12 +15,17 @@ std::unique_ptr<Engine> make_torch(const EngineOptions& options) {
   return make_torch_engine({.model = options.model,
                             .type = options.type,
                             .images = options.images,
-                            .seed = options.seed});
+                            .seed = options.seed,
+                            .batch_norm_group = options.batch_norm_group});
 }
 
 OnednnEngineOptions onednn_options(const EngineOptions& options) {
   if (options.type != DataType::float32)
     throw UsageError("the onednn engine computes in float32 only: use --engine torch");
+  if (options.sync_batch_norm)
+    throw UsageError(
+        "the onednn engine has batch norm of each worker by itself, without --sync-bn: use "
+        "--engine torch");
   return {.model = options.model,
           .images = options.images,
           .seed = options.seed,

@@ -1,12 +1,15 @@
 // Engines by name.
 #pragma once
 
+#include <lockstep/group.h>
+
 #include "engine/engine.h"
 
 #include <nlohmann/json.hpp>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace lockstep::engine {
@@ -20,6 +23,9 @@ struct EngineOptions {
   data::ImageShape images;  ///< of the batches to come
   std::size_t batch = 64;   ///< images of one rank in a usual step
   std::uint64_t seed = 0;   ///< for the initial weights
+  /// Batch norm is that of all ranks: those of `batch_norm_group`, or this one alone.
+  bool sync_batch_norm = false;
+  std::optional<Group> batch_norm_group = std::nullopt;
 };
 
 /// "auto", and those that this build has.

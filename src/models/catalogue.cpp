@@ -20,6 +20,7 @@ struct KnownModel {
   data::ImageShape images;
   /// A data set of such images.
   std::string_view example;
+  bool batch_norm;
   std::shared_ptr<Classifier> (*make)();
 };
 
@@ -29,13 +30,13 @@ std::shared_ptr<Classifier> make() {
 }
 
 constexpr std::array kModels = {
-    KnownModel{"lenet5", LeNet5Impl::kImages, "mnist", make<LeNet5Impl>},
-    KnownModel{"vgg11", VggImpl::kImages, "cifar10", make<VggImpl, 11>},
-    KnownModel{"vgg13", VggImpl::kImages, "cifar10", make<VggImpl, 13>},
-    KnownModel{"vgg16", VggImpl::kImages, "cifar10", make<VggImpl, 16>},
-    KnownModel{"vgg19", VggImpl::kImages, "cifar10", make<VggImpl, 19>},
-    KnownModel{"resnet18", ResNetImpl::kImages, "cifar10", make<ResNetImpl, 18>},
-    KnownModel{"resnet34", ResNetImpl::kImages, "cifar10", make<ResNetImpl, 34>},
+    KnownModel{"lenet5", LeNet5Impl::kImages, "mnist", false, make<LeNet5Impl>},
+    KnownModel{"vgg11", VggImpl::kImages, "cifar10", true, make<VggImpl, 11>},
+    KnownModel{"vgg13", VggImpl::kImages, "cifar10", true, make<VggImpl, 13>},
+    KnownModel{"vgg16", VggImpl::kImages, "cifar10", true, make<VggImpl, 16>},
+    KnownModel{"vgg19", VggImpl::kImages, "cifar10", true, make<VggImpl, 19>},
+    KnownModel{"resnet18", ResNetImpl::kImages, "cifar10", true, make<ResNetImpl, 18>},
+    KnownModel{"resnet34", ResNetImpl::kImages, "cifar10", true, make<ResNetImpl, 34>},
 };
 
 const KnownModel& find(std::string_view name) {
@@ -59,6 +60,10 @@ std::vector<std::string> model_names() {
 
 data::ImageShape images_of(std::string_view model) {
   return find(model).images;
+}
+
+bool has_batch_norm(std::string_view model) {
+  return find(model).batch_norm;
 }
 
 void require_fit(std::string_view model, const data::ImageShape& images) {

@@ -18,6 +18,9 @@ std::vector<std::string> model_names();
 /// The shape of the images that a model takes. Throws UsageError that lists the known names.
 data::ImageShape images_of(std::string_view model);
 
+/// Throws UsageError that lists the known names.
+bool has_batch_norm(std::string_view model);
+
 /// Throws UsageError, which says what would fit, if the model does not take images of this shape.
 void require_fit(std::string_view model, const data::ImageShape& images);
 

@@ -3,6 +3,8 @@
 // are left and one linear layer. ResNet-18 has 11,173,962 parameters.
 #pragma once
 
+#include <lockstep/sync_batch_norm.h>
+
 #include "models/classifier.h"
 
 #include <torch/torch.h>
@@ -10,16 +12,17 @@
 namespace lockstep::models {
 
 /// Two 3×3 convolutions with batch norm, added to what came in. Where the shape changes, that is
-/// brought to the new one by a 1×1 convolution with batch norm: `downsample`, otherwise empty.
+/// brought to the new one by a 1×1 convolution with batch norm: `downsample`, otherwise empty. Its
+/// batch norm is torch's until it has a group.
 struct BasicBlockImpl : torch::nn::Module {
   BasicBlockImpl(int channels_in, int channels_out, int stride);
 
   torch::Tensor forward(const torch::Tensor& input);
 
   torch::nn::Conv2d conv1;
-  torch::nn::BatchNorm2d bn1;
+  SyncBatchNorm bn1;
   torch::nn::Conv2d conv2;
-  torch::nn::BatchNorm2d bn2;
+  SyncBatchNorm bn2;
   torch::nn::Sequential downsample;
 };
 TORCH_MODULE(BasicBlock);
@@ -34,7 +37,7 @@ struct ResNetImpl : Classifier {
   explicit ResNetImpl(int depth);
 
   torch::nn::Conv2d conv1;
-  torch::nn::BatchNorm2d bn1;
+  SyncBatchNorm bn1;
   torch::nn::Sequential layer1, layer2, layer3, layer4;
   torch::nn::Linear fc;
 

@@ -45,6 +45,12 @@ void TrainConfig::validate() const {
   require_one_of(convolutions, engine::convolution_choices(), "--conv");
   if (engine == "onednn" && dtype != "float32")
     throw UsageError("--engine onednn computes in float32 only: use --engine torch");
+  if (sync_bn && !models::has_batch_norm(model))
+    throw UsageError(fmt::format("model {} has no batch norm: leave out --sync-bn", model));
+  if (sync_bn && engine == "onednn")
+    throw UsageError(
+        "--engine onednn has batch norm of each worker by itself only: use --engine torch for "
+        "--sync-bn");
   method();
   parse_mistake(mistake);
   if (workers < 1 || workers > 1024)
@@ -113,6 +119,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"seed", config.seed},
           {"shuffle", config.shuffle},
           {"augment", config.augment},
+          {"sync_bn", config.sync_bn},
           {"first_bucket_mb", config.first_bucket_mb},
           {"bucket_mb", config.bucket_mb},
           {"init", config.init.string()},

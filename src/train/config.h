@@ -42,6 +42,7 @@ struct TrainConfig {
   std::uint64_t seed = 5000;  ///< of the initial weights and of the order of the images
   bool shuffle = true;
   bool augment = false;  ///< random crops and flips of the training images
+  bool sync_bn = false;  ///< batch norm over the whole global batch, not each worker's share
 
   double first_bucket_mb = 1;
   double bucket_mb = 25;

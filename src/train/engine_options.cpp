@@ -13,7 +13,8 @@ engine::EngineOptions engine_options(const TrainConfig& config, const data::Imag
           .type = config.type(),
           .images = images,
           .batch = data::share(config.batch, 0, ranks).size(),
-          .seed = config.seed};
+          .seed = config.seed,
+          .sync_batch_norm = config.sync_bn};
 }
 
 }  // namespace lockstep::train

@@ -16,10 +16,16 @@ namespace lockstep::train {
 
 namespace {
 
+std::optional<Group> make_norm_group(Group& group, const TrainConfig& config) {
+  if (!config.sync_bn || group.size() == 1) return std::nullopt;
+  return group.split(0);
+}
+
 engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape& images, int ranks,
-                               std::uint64_t seed) {
+                               std::uint64_t seed, const std::optional<Group>& norm_group) {
   engine::EngineOptions options = engine_options(config, images, ranks);
   options.seed = seed;
+  options.batch_norm_group = norm_group;
   engine::MadeEngine made = engine::make_engine(options);
   if (!config.init.empty())
     made.engine->load(models::read_safetensors(config.init), config.init.string());
@@ -32,6 +38,14 @@ sync::Layout make_layout(const engine::Engine& engine, const TrainConfig& config
   };
   return sync::Layout(engine.parameters(), engine.type(),
                       {bytes(config.first_bucket_mb), bytes(config.bucket_mb)});
+}
+
+/// What a group has moved since `before`.
+void add(const Counters& after, const Counters& before, Record& record) {
+  record.times.communication += after.seconds - before.seconds;
+  record.times.wait += after.wait_seconds - before.wait_seconds;
+  record.bytes += static_cast<double>(after.bytes - before.bytes);
+  record.operations += static_cast<double>(after.operations - before.operations);
 }
 
 constexpr std::string_view kOptimizer = "optimizer.";
@@ -56,9 +70,10 @@ std::unique_ptr<optim::Optimizer> make_optimizer(ArrayView weights, ArrayView gr
 Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape& images)
     : group_(std::move(group)),
       mistake_(parse_mistake(config.mistake)),
-      made_(
-          make_engine(config, images, group_.size(),
-                      config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0))),
+      norm_group_(make_norm_group(group_, config)),
+      made_(make_engine(config, images, group_.size(),
+                        config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0),
+                        norm_group_)),
       engine_(std::move(made_.engine)),
       gradients_(group_, engine_->parameters(), make_layout(*engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
@@ -96,6 +111,7 @@ Record Replica::step(Feed& feed) {
       score = engine_->forward(*share.images);
       slowdown_.suffer(group_.rank());
     }
+    count_batch_norm(times.forward, record);
     {
       observe::Span span(times.backward, trace_.trace(), "backward");
       // The average of the ranks' gradients must be the mean over the global batch, even where the
@@ -104,6 +120,7 @@ Record Replica::step(Feed& feed) {
       engine_->backward(all * static_cast<double>(share.images->size()) * group_.size() /
                         static_cast<double>(share.global_batch));
     }
+    count_batch_norm(times.backward, record);
     times.hidden = group_.counters().seconds - before.seconds;
     if (mistake_ == Mistake::sync_after_update) update(times);
     synchronise(times);
@@ -114,11 +131,18 @@ Record Replica::step(Feed& feed) {
     record.samples = static_cast<double>(score.samples);
   }
   const Counters after = group_.counters();
-  times.communication = after.seconds - before.seconds;
-  times.wait = after.wait_seconds - before.wait_seconds;
-  record.bytes = static_cast<double>(after.bytes - before.bytes);
-  record.operations = static_cast<double>(after.operations - before.operations);
+  add(after, before, record);
   return record;
+}
+
+void Replica::count_batch_norm(double& part, Record& record) {
+  if (!norm_group_) return;
+  const Counters now = norm_group_->counters();
+  const double seconds = now.seconds - norm_counted_.seconds;
+  part -= seconds;
+  record.times.exposed += seconds;
+  add(now, norm_counted_, record);
+  norm_counted_ = now;
 }
 
 void Replica::synchronise(observe::Times& times) {
@@ -141,10 +165,14 @@ void Replica::ready(std::size_t parameter) {
 
 void Replica::record_in(observe::Trace* trace) {
   if (!trace) group_.observe({});
+  if (!trace && norm_group_) norm_group_->observe({});
   engine_->record_in(trace);
   trace_.record_in(trace);
   if (!trace) return;
   group_.observe([this](const ObservedOperation& operation) { trace_.operation_ended(operation); });
+  if (norm_group_)
+    norm_group_->observe(
+        [this](const ObservedOperation& operation) { trace_.layer_operation_ended(operation); });
 }
 
 std::vector<models::StoredTensor> Replica::model_state() const {
@@ -190,6 +218,7 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
 }
 
 void Replica::average_statistics() {
+  if (norm_group_) return;
   train::average_statistics(group_, *engine_);
 }
 

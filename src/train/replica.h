@@ -15,6 +15,7 @@
 #include "train/step_trace.h"
 
 #include <memory>
+#include <optional>
 
 namespace lockstep::train {
 
@@ -51,7 +52,8 @@ class Replica {
   /// Takes such a state over, and checks that it fits; messages call it `source`.
   void restore(const std::vector<models::StoredTensor>& state, const std::string& source);
 
-  /// Makes batch norm's statistics one, as evaluate does. A collective.
+  /// Makes batch norm's statistics one, as evaluate does, unless they are: with sync_bn. A
+  /// collective.
   void average_statistics();
 
   const engine::Engine& engine() const { return *engine_; }
@@ -63,11 +65,16 @@ class Replica {
  private:
   /// Called by backward as soon as a parameter's gradient is final.
   void ready(std::size_t parameter);
+  /// Batch norm's messages hold forward and backward up: what they took since the last call is no
+  /// part of that, but exposed communication.
+  void count_batch_norm(double& part, Record& record);
   void synchronise(observe::Times& times);
   void update(observe::Times& times);
 
   Group group_;
   const Mistake mistake_;
+  std::optional<Group> norm_group_;  ///< its own, so that it does not queue behind gradients
+  Counters norm_counted_;
   engine::MadeEngine made_;
   std::unique_ptr<engine::Engine> engine_;
   sync::Gradients gradients_;

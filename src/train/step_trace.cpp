@@ -65,4 +65,11 @@ void StepTrace::operation_ended(const ObservedOperation& operation) {
                .detail = name_of(operation.algorithm)});
 }
 
+void StepTrace::layer_operation_ended(const ObservedOperation& operation) {
+  trace_->add({.kind = EventKind::operation,
+               .name = fmt::format("{} of batch norm", operation.name),
+               .begin = operation.begin,
+               .end = operation.end});
+}
+
 }  // namespace lockstep::train

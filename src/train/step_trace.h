@@ -26,6 +26,8 @@ class StepTrace {
   void gradient_ready(std::size_t parameter);
   /// Any thread. REQUIRES: trace() is not null.
   void operation_ended(const ObservedOperation& operation);
+  /// The same for one that a layer waits for, within forward or backward.
+  void layer_operation_ended(const ObservedOperation& operation);
 
  private:
   std::size_t bytes_of(std::size_t elements) const;

@@ -5,7 +5,7 @@ from program import ProgramTest
 
 JOB = ["--model", "--data", "--data-dir", "--limit", "--workers", "--threads", "--transport", "--algorithm", "--dtype",
        "--batch", "--epochs", "--iterations", "--lr", "--momentum", "--weight-decay", "--nesterov", "--seed", "--first-bucket-mb",
-       "--bucket-mb", "--engine", "--conv", "--no-shuffle", "--init", "--run-dir", "--log-every", "--json"]
+       "--bucket-mb", "--engine", "--conv", "--no-shuffle", "--sync-bn", "--init", "--run-dir", "--log-every", "--json"]
 OPTIONS = {
     "train": [*JOB, "--sync", "--save"],
     "compare": [*JOB, "--methods"],
@@ -72,6 +72,13 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --sync p2p --algorithm ring", "--sync p2p has no --algorithm")
         for command in ["train", "compare", "scale"]:
             self.expect_refused(f"{command} --nesterov", "--nesterov needs a --momentum above 0")
+
+    def test_sync_bn_is_refused_where_it_cannot_be(self):
+        self.expect_refused("train --sync-bn", "model lenet5 has no batch norm: leave out --sync-bn")
+        vgg11 = "--model vgg11 --data cifar10 --sync-bn"
+        if "onednn" in self.run_program("train", "--help")[0]:
+            for command in ["train", "compare", "scale"]:
+                self.expect_refused(f"{command} {vgg11} --engine onednn", "use --engine torch for --sync-bn")
 
 
 if __name__ == "__main__":

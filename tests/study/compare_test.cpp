@@ -155,7 +155,17 @@ TEST(Compare, KnowsWhyBatchNormPartsTheCurves) {
   Comparison comparison{{measured("alone", 0.03, 0, 0), measured("ddp", 0.02, 1e6, 0.1)}};
   comparison.runs[1].weights_difference = 0.1;
   for (ComparedRun& run : comparison.runs) run.summary.buffers_sha256 = "of some statistics";
-  EXPECT_THAT(sentences_of(comparison).front(), ::testing::HasSubstr("batch norm"));
+  EXPECT_THAT(
+      sentences_of(comparison).front(),
+      ::testing::AllOf(::testing::HasSubstr("statistics of its own images"),
+                       ::testing::HasSubstr("--sync-bn takes the statistics of the whole")));
+  comparison.sync_bn = true;
+  EXPECT_THAT(
+      sentences_of(comparison).front(),
+      ::testing::AllOf(::testing::HasSubstr("all workers normalise by the statistics of the whole"),
+                       ::testing::HasSubstr("round differently"),
+                       ::testing::Not(::testing::HasSubstr("its own images"))));
+  comparison.sync_bn = false;
   for (ComparedRun& run : comparison.runs) run.summary.buffers_sha256 = models::weights_sha256({});
   EXPECT_THAT(sentences_of(comparison).front(),
               ::testing::StartsWith("ddp ended with other weights"));

@@ -1,6 +1,7 @@
 #include "engine/onednn/describe_layers.h"
 
 #include <lockstep/error.h>
+#include <lockstep/sync_batch_norm.h>
 
 #include "ddp/gradient_hooks.h"
 #include "models/average_pool.h"
@@ -110,6 +111,11 @@ Values Description::add(nn::Module& module, const std::string& name, const Value
     return add_convolution(dynamic_cast<nn::Conv2dImpl&>(module), name, input);
   if (is_a<nn::BatchNorm2dImpl>(module))
     return add_batch_norm(dynamic_cast<nn::BatchNorm2dImpl&>(module), name, input);
+  if (is_a<SyncBatchNormImpl>(module)) {
+    auto& layer = dynamic_cast<SyncBatchNormImpl&>(module);
+    if (layer.group()) refuse(name, module, "normalises over all ranks");
+    return add_batch_norm(layer, name, input);
+  }
   if (is_a<nn::MaxPool2dImpl, models::MaxPool2x2Impl>(module))
     return add_pool(dynamic_cast<nn::MaxPool2dImpl&>(module), LayerKind::max_pool, name, input);
   if (is_a<nn::AvgPool2dImpl, models::AveragePool2x2Impl>(module))
@@ -168,8 +174,8 @@ Values Description::add_linear(nn::LinearImpl& layer, const std::string& name,
               output);
 }
 
-Values Description::add_batch_norm(nn::BatchNorm2dImpl& layer, const std::string& name,
-                                   const Values& input) {
+template <typename BatchNorm>
+Values Description::add_batch_norm(BatchNorm& layer, const std::string& name, const Values& input) {
   const auto& options = layer.options;
   if (!options.affine() || !options.track_running_stats() || !options.momentum())
     refuse(name, layer, "has no weights, no running statistics or no momentum");
@@ -177,16 +183,16 @@ Values Description::add_batch_norm(nn::BatchNorm2dImpl& layer, const std::string
     refuse(
         name, layer,
         fmt::format("takes {} channels and is given {}", options.num_features(), input.channels));
-  return push(
-      {.kind = LayerKind::batch_norm,
-       .name = name,
-       .inputs = {input.layer},
-       .weight = number_of(layer.weight, name),
-       .bias = number_of(layer.bias, name),
-       .statistics = {layer.running_mean.data_ptr<float>(), layer.running_var.data_ptr<float>(),
-                      layer.num_batches_tracked.data_ptr<std::int64_t>(), *options.momentum(),
-                      options.eps()}},
-      input);
+  return push({.kind = LayerKind::batch_norm,
+               .name = name,
+               .inputs = {input.layer},
+               .weight = number_of(layer.weight, name),
+               .bias = number_of(layer.bias, name),
+               .statistics = {layer.running_mean.template data_ptr<float>(),
+                              layer.running_var.template data_ptr<float>(),
+                              layer.num_batches_tracked.template data_ptr<std::int64_t>(),
+                              *options.momentum(), options.eps()}},
+              input);
 }
 
 template <typename Pool>

@@ -44,8 +44,8 @@ class Description {
   Values add_convolution(torch::nn::Conv2dImpl& layer, const std::string& name,
                          const Values& input);
   Values add_linear(torch::nn::LinearImpl& layer, const std::string& name, const Values& input);
-  Values add_batch_norm(torch::nn::BatchNorm2dImpl& layer, const std::string& name,
-                        const Values& input);
+  template <typename BatchNorm>
+  Values add_batch_norm(BatchNorm& layer, const std::string& name, const Values& input);
   Values add_layers(torch::nn::SequentialImpl& layers, const std::string& name, Values values);
   template <typename Pool>
   Values add_pool(Pool& layer, LayerKind kind, const std::string& name, const Values& input);

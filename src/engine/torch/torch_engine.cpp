@@ -1,6 +1,7 @@
 #include "engine/torch/torch_engine.h"
 
 #include "base/blas.h"
+#include "ddp/batch_norm_converter.h"
 #include "ddp/gradient_hooks.h"
 #include "engine/seeded_model.h"
 #include "engine/torch/operation_trace.h"
@@ -18,7 +19,10 @@ class TorchEngine : public Engine {
  public:
   explicit TorchEngine(const TorchEngineOptions& options)
       : type_(options.type),
-        model_(make_seeded_model(options.model, options.type, options.images, options.seed)) {}
+        model_(make_seeded_model(options.model, options.type, options.images, options.seed)),
+        together_(options.batch_norm_group.has_value()) {
+    if (together_) ddp::BatchNormConverter(*model_).use(*options.batch_norm_group);
+  }
 
   std::string_view name() const override { return "torch"; }
 
@@ -42,10 +46,15 @@ class TorchEngine : public Engine {
 
   Score forward(const data::Batch& batch) override {
     loss_ = torch::Tensor();
-    if (batch.size() == 0) return {};
+    // Batch norm over all ranks needs this one, too.
+    if (batch.size() == 0 && !together_) return {};
     model_->train();
     const torch::Tensor labels = labels_of(batch);
     const torch::Tensor logits = model_->forward(images_of(batch));
+    if (batch.size() == 0) {
+      loss_ = logits.sum();
+      return {};
+    }
     loss_ = torch::nn::functional::cross_entropy(logits, labels);
     return score(logits, labels, loss_);
   }
@@ -118,6 +127,7 @@ class TorchEngine : public Engine {
 
   const DataType type_;
   const std::shared_ptr<models::Classifier> model_;
+  const bool together_;  ///< batch norm is over all ranks
   ArrayView gradients_;
   Ready ready_;
   torch::Tensor loss_;

@@ -1,9 +1,12 @@
 // The torch engine: forward and backward by libtorch's autograd. Takes any Classifier.
 #pragma once
 
+#include <lockstep/group.h>
+
 #include "engine/engine.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace lockstep::engine {
@@ -13,6 +16,9 @@ struct TorchEngineOptions {
   DataType type = DataType::float32;
   data::ImageShape images;  ///< of the batches to come
   std::uint64_t seed = 0;   ///< for the initial weights
+  /// Where there is one, batch norm is over the batches of this group's ranks: forward and backward
+  /// are collectives, also with an empty batch.
+  std::optional<Group> batch_norm_group = std::nullopt;
 };
 
 /// Several may live in one process, on threads of their own. Throws UsageError for a model that is
