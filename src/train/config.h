@@ -25,7 +25,7 @@ struct TrainConfig {
   int threads = 0;                    ///< a worker; 0 shares out the cores, at least 1 each
   int loader_threads = 0;             ///< a worker; 0 for one, or none where batches are small
   std::string transport = "shm";      ///< one of comm::transport_names(), or "auto"
-  std::string engine = "torch";       ///< one of engine::engine_names()
+  std::string engine = "auto";        ///< one of engine::engine_names()
   std::string convolutions = "auto";  ///< one of engine::convolution_choices()
   nlohmann::json methods = {};        ///< what "auto" came to: see engine::choose_convolutions
   std::string sync = "ddp";
