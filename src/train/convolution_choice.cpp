@@ -42,9 +42,8 @@ TrainConfig with_convolution_choice(Group& group, const TrainConfig& config,
   TrainConfig chosen = config;
   if (config.engine == "torch" || config.convolutions != "auto") return chosen;
   std::string text;
-  while_others_wait(group, [&] {
-    text = choose(config, engine_options(config, images, group.size()), progress).dump();
-  });
+  const engine::EngineOptions options = engine_options(config, images, group.size());
+  while_others_wait(group, [&] { text = choose(config, options, progress).dump(); });
   share_text(group, text);
   chosen.methods = nlohmann::json::parse(text);
   return chosen;

@@ -15,8 +15,8 @@ class SyncBatchNorm(ProgramTest):
         return json.loads((self.folder / folder / "summary.json").read_text())
 
     def test_compare_shows_that_workers_train_what_one_trains(self):
-        output, errors = self.run_program("compare", *JOB, "--workers", 2, "--dtype", "float64", "--iterations", 3, "--methods",
-                                          "all-reduce,ddp", "--run-dir", "run")
+        output, errors = self.run_program("compare", *JOB, "--workers", 2, "--dtype", "float64", "--iterations", 3,
+                                          "--methods", "all-reduce,ddp", "--run-dir", "run")
         self.assertEqual(errors, "")
         self.assertIn("All methods end with the same weights as one worker alone", output)
         for run in self.summary("run")["runs"]:
@@ -35,8 +35,8 @@ class SyncBatchNorm(ProgramTest):
         self.assertEqual(len(seen), 1)
 
     def test_auto_takes_torch_and_says_why(self):
-        output, errors = self.run_program("train", *JOB, "--workers", 2, "--iterations", 1, "--engine", "auto", "--run-dir",
-                                          "run")
+        output, errors = self.run_program("train", *JOB, "--workers", 2, "--iterations", 1, "--engine", "auto",
+                                          "--run-dir", "run")
         self.assertEqual(self.summary("run")["engine"], "torch")
         if "onednn" in self.run_program("train", "--help")[0]:
             self.assertRegex(output + errors, "engine torch: the onednn engine has batch norm of each worker by itself")

@@ -11,7 +11,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr data::ImageShape kImages{3, 8, 8};
+constexpr data::ImageShape kImages{3, 6, 6};
 constexpr std::size_t kBatch = 4;
 
 nn::Sequential make_network() {
@@ -20,7 +20,7 @@ nn::Sequential make_network() {
   };
   torch::manual_seed(3);
   return nn::Sequential(convolution(3, 32), convolution(32, 32), nn::ReLU(), nn::Flatten(),
-                        nn::Linear(32 * 64, 10));
+                        nn::Linear(32 * 36, 10));
 }
 
 class OnednnAuto : public ::testing::Test {

@@ -252,6 +252,7 @@ TEST(Scale, TrainsEveryWorldAndTellsBenchWhatItMoved) {
   const testing::TemporaryFolder folder;
   ScaleJob job = job_of({1, 2}, {8});
   job.job = train::small_job();
+  job.job.engine = "torch";  // which pads nothing
   job.job.iterations = 4;
   job.job.run_dir = folder.path();
   job.images = 100;
@@ -302,6 +303,7 @@ TEST(Scale, LeavesOutWorldsThatMemoryIsTooSmallFor) {
 TEST(Messages, AreOnePerParameterForAllReduce) {
   const testing::TemporaryFolder folder;
   train::TrainConfig config = train::small_job();
+  config.engine = "torch";  // which pads nothing
   config.workers = 2;
   config.iterations = 2;
   config.sync = "all-reduce";

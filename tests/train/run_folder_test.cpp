@@ -30,6 +30,7 @@ class FinishedRun : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<testing::TemporaryFolder>();
     TrainConfig config = small_job();
+    config.engine = "torch";
     config.workers = 2;
     config.epochs = 2;
     config.run_dir = run_dir();
@@ -82,7 +83,8 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"mistake", ""},       {"trace", 10},
                                    {"slow", ""},          {"slow_data", 0.0},
                                    {"loader_threads", 0}, {"checkpoint_every", 0},
-                                   {"conv", "fixed"},     {"nesterov", false}};
+                                   {"conv", "auto"},      {"nesterov", false},
+                                   {"sync_bn", false}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})

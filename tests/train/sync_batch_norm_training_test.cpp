@@ -201,6 +201,15 @@ TEST(SyncBatchNormRun, GoesOnFromItsCheckpointAndRefusesOneWithout) {
   EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(resumed.buffers_sha256, whole.buffers_sha256);
   EXPECT_EQ(nlohmann::json::parse(read_file(config.run_dir / "config.json")).at("sync_bn"), true);
+  // Messages are counted once: as exposed, and no longer as forward or backward.
+  for (const nlohmann::json& line : metrics_of(config.run_dir, "iteration")) {
+    double sum = 0;
+    for (const char* part : {"data", "forward", "backward", "exposed", "optimizer"}) {
+      EXPECT_GE(line.at(part), 0) << part;
+      sum += line.at(part).get<double>();
+    }
+    EXPECT_LE(sum, line.at("total").get<double>() + 1e-6);
+  }
 }
 
 TEST(SyncBatchNormRun, IsRefusedWhereItCannotBe) {

@@ -99,7 +99,9 @@ TEST(Trace, GradientsOfTheLastLayerComeFirst) {
 }
 
 TEST(Trace, HasTorchsOperationsWithinForwardAndBackward) {
-  const json events = trace_of(traced_job(2, "ddp"));
+  TrainConfig job = traced_job(2, "ddp");
+  job.engine = "torch";
+  const json events = trace_of(job);
   for (int rank : {0, 1}) {
     const std::vector<json> iterations = select(events, "iteration", rank);
     std::set<std::string> names;

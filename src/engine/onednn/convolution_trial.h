@@ -1,8 +1,7 @@
 // ConvolutionTrial: one convolution of a shape, alone in memory of its own, computed in every way
 // that there is.
 //
-// Each combination of methods is planned within a small network (something before it, so that its
-// input lies as in a real network, and something after it). Most steps are the same in several
+// Each combination of methods is planned within a small network. Most steps are the same in several
 // plans: it keeps the few plans that together have all steps, runs them in turns, and takes the
 // shortest time that each step ever needed, since whatever else a machine does only adds to it.
 #pragma once
@@ -31,9 +30,11 @@ class ConvolutionTrial {
   std::span<const double> seconds() const { return seconds_; }
 
  private:
+  struct Planned;
   struct Contender;
 
-  void add(const dnnl::engine& engine, const Methods& methods);
+  void plan(const dnnl::engine& engine, const Methods& methods, std::vector<Planned>& planned);
+  void choose_contenders(const dnnl::engine& engine, std::vector<Planned>& planned);
   std::size_t number_of(const Step& step);
 
   const ConvolutionShape shape_;
@@ -47,7 +48,7 @@ class ConvolutionTrial {
 };
 
 /// What is best for the shape on this machine, with the threads that this thread computes with:
-/// measured until it is clear, for half a second of computing or three rounds at most.
+/// measured until it is clear or times fall no more, for about a second of computing at most.
 Methods measure(const dnnl::engine& engine, const ConvolutionShape& shape);
 
 }  // namespace lockstep::engine::onednn

@@ -3,8 +3,8 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "engine/onednn/choose_methods.h"
 #include "engine/onednn/describe.h"
-#include "engine/onednn/measured_methods.h"
 #include "engine/onednn/parameter_store.h"
 #include "engine/onednn/plan_network.h"
 #include "engine/onednn/sequential_engine.h"
@@ -19,32 +19,13 @@ namespace lockstep::engine {
 namespace onednn {
 namespace {
 
-LayerMethods measured_methods(const OnednnEngineOptions& options, const dnnl::engine& engine,
-                              const Network& network, const Notice& notice) {
-  ChoiceCache cache(choices_file(), describe_machine(torch::get_num_threads()));
-  return measure_methods(engine, network, static_cast<std::int64_t>(options.batch), cache, notice);
-}
-
-/// What `options.convolutions` stands for. A layer's methods are the same for all batches.
-ChooseMethods methods_for(const OnednnEngineOptions& options, const dnnl::engine& engine,
-                          const Network& network) {
-  if (options.convolutions == "direct") return direct_convolutions;
-  if (options.convolutions == "fixed") return convolution_rule;
-  std::optional<LayerMethods> methods = layer_methods_from(options.methods);
-  if (!methods) methods = measured_methods(options, engine, network, {});
-  return [methods = *methods](const ConvolutionShape& shape) {
-    const auto found = methods.find(shape.layer);
-    return found == methods.end() ? Methods{} : found->second;
-  };
-}
-
 class OnednnEngine : public Engine {
  public:
   OnednnEngine(std::shared_ptr<torch::nn::Module> model, const Network& network,
                const OnednnEngineOptions& options)
       : model_(std::move(model)),
         network_(fuse_relu(network)),
-        methods_(methods_for(options, dnnl_, network_)),
+        methods_(choose_methods(options, dnnl_, network_)),
         layouts_(network_.parameters.size()) {
     make_plan({static_cast<std::int64_t>(options.batch), true});
     store_.emplace(dnnl_, network_, layouts_);
@@ -195,19 +176,6 @@ class OnednnEngine : public Engine {
 
 bool has_onednn_engine() {
   return true;
-}
-
-bool are_convolution_methods(const nlohmann::json& methods) {
-  return onednn::layer_methods_from(methods).has_value();
-}
-
-nlohmann::json choose_convolutions(const OnednnEngineOptions& options,
-                                   const std::function<void(const std::string&)>& notice) {
-  const auto model =
-      make_seeded_model(options.model, DataType::float32, options.images, options.seed);
-  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return onednn::to_json(onednn::measured_methods(
-      options, engine, onednn::fuse_relu(onednn::describe(*model)), notice));
 }
 
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options) {
