@@ -123,7 +123,8 @@ double worst_gradient_of_smooth_vgg11(const char* convolutions) {
 }
 
 TEST(OnednnNetworks, WithoutFlipsGradientsOfAWholeNetworkAreTorchs) {
-  EXPECT_LT(worst_gradient_of_smooth_vgg11("direct"), 1e-5);
+  // The worst is the first batch norm's bias: a sum of 8192 gradients that nearly cancel out.
+  EXPECT_LT(worst_gradient_of_smooth_vgg11("direct"), 2e-5);
   EXPECT_LT(worst_gradient_of_smooth_vgg11("fixed"), 5e-5);
 }
 
