@@ -4,7 +4,7 @@
 #include <lockstep/error.h>
 
 #include "engine/onednn/layers.h"
-#include "engine/onednn/small_map_convolution.h"
+#include "engine/onednn/tile_convolution.h"
 
 #include <fmt/format.h>
 
@@ -82,8 +82,8 @@ class Convolution {
     input_ = builder_.value_as(input_, passes_.forward.src_desc(), layer_.name);
     const memory::desc& stored = builder_.layout(layer_.weight, passes_.forward.weights_desc());
     if (layer_.bias != kNone) builder_.layout(layer_.bias, bias_);
-    small_ = small_map_shape(layer_.window, passes_.forward.src_desc(), stored,
-                             passes_.forward.dst_desc());
+    tiles_ =
+        tile_shape(layer_.window, passes_.forward.src_desc(), stored, passes_.forward.dst_desc());
     const int output = builder_.add_value(builder_.buffer(passes_.forward.dst_desc()), true,
                                           /*overwritable=*/true);
     add_forward(output, stored);
@@ -181,12 +181,12 @@ class Convolution {
     return copy;
   }
 
-  bool is_product(Method method) const { return small_ && method == Method::product; }
+  bool is_product(Method method) const { return tiles_ && method == Method::product; }
 
   void add_forward(int output, const memory::desc& stored) {
     if (is_product(methods_.forward))
-      return add_small_map_forward(builder_, layer_, *small_, builder_.value(input_),
-                                   builder_.value(output));
+      return add_tile_forward(builder_, layer_, *tiles_, builder_.value(input_),
+                              builder_.value(output));
     const Operand weights = weights_as(passes_.forward.weights_desc(), stored, "forward");
     std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder_.value(input_)},
                                                   {DNNL_ARG_WEIGHTS, weights},
@@ -198,8 +198,8 @@ class Convolution {
 
   void add_backward_weights(int output) {
     if (is_product(methods_.backward_weights))
-      return add_small_map_backward_weights(builder_, layer_, *small_, builder_.value(input_),
-                                            builder_.gradient(output));
+      return add_tile_backward_weights(builder_, layer_, *tiles_, builder_.value(input_),
+                                       builder_.gradient(output));
     std::vector<std::pair<int, Operand>> operands{
         {DNNL_ARG_SRC, builder_.value(input_)},
         {DNNL_ARG_DIFF_DST, builder_.gradient(output)},
@@ -214,7 +214,7 @@ class Convolution {
   void add_backward_data(int output) {
     const Operand gradient = builder_.buffer(passes_.backward_data.diff_src_desc());
     if (is_product(methods_.backward_data)) {
-      add_small_map_backward_data(builder_, layer_, *small_, builder_.gradient(output), gradient);
+      add_tile_backward_data(builder_, layer_, *tiles_, builder_.gradient(output), gradient);
     } else {
       const Operand weights = weights_as(passes_.backward_data.weights_desc(),
                                          builder_.weights(layer_.weight).layout, "backward");
@@ -235,7 +235,7 @@ class Convolution {
   memory::desc bias_;
   Methods methods_;
   Passes passes_;
-  std::optional<SmallMapShape> small_;  ///< if passes can be products
+  std::optional<TileShape> tiles_;  ///< if passes can be products
 };
 
 }  // namespace

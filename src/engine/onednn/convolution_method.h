@@ -11,7 +11,7 @@ namespace lockstep::engine::onednn {
 enum class Method {
   direct,    ///< by its definition
   winograd,  ///< by Winograd's: fewer multiplications, somewhat larger rounding errors
-  product    ///< fewer as well, by kernels of our own, on maps of 2×2 and 4×4
+  product    ///< fewer as well, by kernels of our own: see tile_kernels.h
 };
 
 /// One for each pass. Where a pass has no such method on this processor or for its shape,

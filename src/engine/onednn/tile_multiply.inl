@@ -1,7 +1,7 @@
 // The product of two matrices, a tile at a time: as many rows and vectors as registers hold.
 #pragma once
 
-#include "engine/onednn/small_map_vectors.inl"
+#include "engine/onednn/tile_vectors.inl"
 
 namespace lockstep::engine::onednn {
 
@@ -13,14 +13,27 @@ enum class Left {
   by_row     ///< the 16 depths of each row side by side
 };
 
+/// Memory that will be needed soon: it is asked for along the way.
+struct Soon {
+  const float* begin = nullptr;
+  std::size_t floats = 0;
+
+  /// The part of these rows, of 16.
+  Soon part(std::size_t first, std::size_t rows) const {
+    return {begin + floats * first / kBlock, floats * rows / kBlock};
+  }
+};
+
 /// result[row][…] (+)= Σ left[row][depth] · right[depth][…]. The rows of the right matrix and of
 /// the result are of `vectors` vectors.
 template <Left left_is, std::size_t rows, std::size_t vectors>
 void multiply_tile(const float* left, const float* right, float* result, std::size_t depth,
-                   bool adds) {
+                   bool adds, const Soon& soon) {
   constexpr std::size_t row_stride = left_is == Left::by_depth ? 1 : kBlock;
   Vector sums[rows][vectors] = {};
+  const std::size_t step = (soon.floats + depth - 1) / depth;
   for (std::size_t k = 0; k < depth; ++k) {
+    __builtin_prefetch(soon.begin + k * step, 0, 2);
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < rows; ++row)
 #pragma GCC unroll 4
@@ -44,10 +57,11 @@ void multiply_tile(const float* left, const float* right, float* result, std::si
 /// 16 rows, as tiles that leave registers for the operands.
 template <Left left_is, std::size_t vectors>
 void multiply_block(const float* left, const float* right, float* result, std::size_t depth,
-                    bool adds) {
+                    bool adds, const Soon& soon) {
   auto tile = [&]<std::size_t first, std::size_t rows>() {
     multiply_tile<left_is, rows, vectors>(left + first * (left_is == Left::by_depth ? 1 : kBlock),
-                                          right, result + first * vectors * kBlock, depth, adds);
+                                          right, result + first * vectors * kBlock, depth, adds,
+                                          soon.part(first, rows));
   };
   if constexpr (vectors == 4) {
     tile.template operator()<0, 6>();
@@ -62,11 +76,12 @@ void multiply_block(const float* left, const float* right, float* result, std::s
 /// The same for 16, 32, 48 or 64 lanes.
 template <Left left_is>
 void multiply(const float* left, const float* right, float* result, std::size_t depth,
-              std::size_t lanes, bool adds) {
-  constexpr void (*by_vectors[])(const float*, const float*, float*, std::size_t, bool) = {
+              std::size_t lanes, bool adds, const Soon& soon) {
+  constexpr void (*by_vectors[])(const float*, const float*, float*, std::size_t, bool,
+                                 const Soon&) = {
       multiply_block<left_is, 1>, multiply_block<left_is, 2>, multiply_block<left_is, 3>,
       multiply_block<left_is, 4>};
-  by_vectors[lanes / kBlock - 1](left, right, result, depth, adds);
+  by_vectors[lanes / kBlock - 1](left, right, result, depth, adds, soon);
 }
 
 }  // namespace

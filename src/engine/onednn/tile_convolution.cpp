@@ -1,4 +1,4 @@
-#include "engine/onednn/small_map_convolution.h"
+#include "engine/onednn/tile_convolution.h"
 
 #include <omp.h>
 
@@ -19,57 +19,57 @@ bool lies(const memory::desc& layout, memory::format_tag tag) {
 
 }  // namespace
 
-std::optional<SmallMapShape> small_map_shape(const Window& window, const memory::desc& input,
-                                             const memory::desc& weights,
-                                             const memory::desc& output) {
+std::optional<TileShape> tile_shape(const Window& window, const memory::desc& input,
+                                    const memory::desc& weights, const memory::desc& output) {
   const memory::dims in = input.dims();
+  const std::int64_t out = output.dims()[1];
+  const bool tiles = (in[2] == 2 && in[3] == 2) || (in[2] % 4 == 0 && in[3] % 4 == 0);
   const bool fits = window.size == Extent{3, 3} && window.stride == Extent{1, 1} &&
-                    window.padding == Extent{1, 1} && in[2] == in[3] &&
-                    (in[2] == 2 || in[2] == 4) && in[1] % 16 == 0 && output.dims()[1] % 16 == 0;
+                    window.padding == Extent{1, 1} && tiles && in[1] % 16 == 0 && out % 16 == 0;
   const bool lie_so = lies(input, memory::format_tag::nChw16c) &&
                       lies(output, memory::format_tag::nChw16c) &&
                       lies(weights, memory::format_tag::OIhw16i16o);
   if (!fits || !lie_so) return {};
-  return SmallMapShape{.batch = static_cast<std::size_t>(in[0]),
-                       .channels_in = static_cast<std::size_t>(in[1]),
-                       .channels_out = static_cast<std::size_t>(output.dims()[1]),
-                       .map = static_cast<std::size_t>(in[2]),
-                       .threads = static_cast<std::size_t>(omp_get_max_threads())};
+  auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+  return TileShape{.batch = size(in[0]),
+                   .channels_in = size(in[1]),
+                   .channels_out = size(out),
+                   .height = size(in[2]),
+                   .width = size(in[3]),
+                   .threads = size(omp_get_max_threads())};
 }
 
-void add_small_map_forward(Builder& builder, const Layer& layer, const SmallMapShape& shape,
-                           const Operand& input, const Operand& output) {
+void add_tile_forward(Builder& builder, const Layer& layer, const TileShape& shape,
+                      const Operand& input, const Operand& output) {
   std::vector<Operand> operands{input, builder.weights(layer.weight), output,
                                 floats(builder, scratch_of_forward(shape))};
   if (layer.bias != kNone) operands.push_back(builder.weights(layer.bias));
   builder.step(layer.name + " forward", operands, [shape](std::span<float* const> places, Pass&) {
     const float* bias = places.size() > 4 ? places[4] : nullptr;
-    small_map_kernels().forward(places[0], places[1], bias, places[2], places[3], shape);
+    tile_kernels().forward(places[0], places[1], bias, places[2], places[3], shape);
   });
 }
 
-void add_small_map_backward_data(Builder& builder, const Layer& layer, const SmallMapShape& shape,
-                                 const Operand& gradient, const Operand& input_gradient) {
+void add_tile_backward_data(Builder& builder, const Layer& layer, const TileShape& shape,
+                            const Operand& gradient, const Operand& input_gradient) {
   builder.step(layer.name + " backward to its input",
                {gradient, builder.weights(layer.weight), input_gradient,
                 floats(builder, scratch_of_backward_data(shape))},
                [shape](std::span<float* const> places, Pass&) {
-                 small_map_kernels().backward_data(places[0], places[1], places[2], places[3],
-                                                   shape);
+                 tile_kernels().backward_data(places[0], places[1], places[2], places[3], shape);
                });
 }
 
-void add_small_map_backward_weights(Builder& builder, const Layer& layer,
-                                    const SmallMapShape& shape, const Operand& input,
-                                    const Operand& gradient) {
+void add_tile_backward_weights(Builder& builder, const Layer& layer, const TileShape& shape,
+                               const Operand& input, const Operand& gradient) {
   std::vector<Operand> operands{input, gradient, builder.gradients(layer.weight),
                                 floats(builder, scratch_of_backward_weights(shape))};
   if (layer.bias != kNone) operands.push_back(builder.gradients(layer.bias));
   builder.step(layer.name + " backward to its weights", operands,
                [shape](std::span<float* const> places, Pass&) {
                  float* bias = places.size() > 4 ? places[4] : nullptr;
-                 small_map_kernels().backward_weights(places[0], places[1], places[2], bias,
-                                                      places[3], shape);
+                 tile_kernels().backward_weights(places[0], places[1], places[2], bias, places[3],
+                                                 shape);
                },
                {layer.bias, layer.weight});
 }

@@ -1,6 +1,6 @@
-// Our convolutions on small maps, in every version and with any number of threads, beside torch in
+// Our convolutions by tiles, in every version and with any number of threads, beside torch in
 // float64.
-#include "engine/onednn/small_map_kernels.h"
+#include "engine/onednn/tile_kernels.h"
 #include "engine/onednn_support.h"
 
 #include <limits>
@@ -8,17 +8,17 @@
 
 namespace lockstep::engine::onednn {
 
-std::ostream& operator<<(std::ostream& out, const SmallMapShape& shape) {
+std::ostream& operator<<(std::ostream& out, const TileShape& shape) {
   return out << shape.batch << " images, " << shape.channels_in << " to " << shape.channels_out
-             << " channels on " << shape.map << "×" << shape.map;
+             << " channels on " << shape.height << "×" << shape.width;
 }
 
 namespace {
 
-std::vector<const SmallMapKernels*> runnable() {
-  std::vector<const SmallMapKernels*> units{&plain_small_map_kernels()};
+std::vector<const TileKernels*> runnable() {
+  std::vector<const TileKernels*> units{&plain_tile_kernels()};
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    units.push_back(&avx512_small_map_kernels());
+    units.push_back(&avx512_tile_kernels());
   return units;
 }
 
@@ -41,17 +41,18 @@ std::vector<float> values(const torch::Tensor& tensor) {
 
 /// A convolution and its gradients by torch.
 struct Reference {
-  explicit Reference(const SmallMapShape& shape) {
+  explicit Reference(const TileShape& shape) {
     torch::manual_seed(7);
     const auto batch = static_cast<std::int64_t>(shape.batch);
     const auto in = static_cast<std::int64_t>(shape.channels_in);
     const auto out = static_cast<std::int64_t>(shape.channels_out);
-    const auto size = static_cast<std::int64_t>(shape.map);
-    input = random({batch, in, size, size});
+    const auto height = static_cast<std::int64_t>(shape.height);
+    const auto width = static_cast<std::int64_t>(shape.width);
+    input = random({batch, in, height, width});
     weights = random({out, in, 3, 3});
     bias = random({out});
     output = torch::conv2d(input, weights, bias, 1, 1);
-    gradient = random({batch, out, size, size}).detach();
+    gradient = random({batch, out, height, width}).detach();
     output.backward(gradient);
   }
   /// Numbers that float32 has exactly.
@@ -96,8 +97,7 @@ struct Results {
       bias_gradient;
 };
 
-Results run(const SmallMapKernels& kernels, const SmallMapShape& shape,
-            const Reference& reference) {
+Results run(const TileKernels& kernels, const TileShape& shape, const Reference& reference) {
   Results results(reference);
   const std::vector<float> input = values(blocked(reference.input));
   const std::vector<float> weights = values(blocked_weights(reference.weights));
@@ -129,28 +129,31 @@ void expect_near(const Results& results, const Reference& reference, double tole
   EXPECT_LT(relative_error(results.bias_gradient, reference.bias.grad()), 1e-6);
 }
 
-/// Batches around the ends of vectors, groups and depths; channels around those of panels.
-const SmallMapShape kShapes[] = {{1, 16, 16},  {3, 32, 16},   {16, 16, 48},
-                                 {17, 48, 80}, {33, 80, 64},  {48, 144, 16},
-                                 {64, 64, 64}, {70, 16, 144}, {129, 160, 96}};
+/// Maps of one tile and of several. Batches around the ends of vectors, of groups, of depths and of
+/// what is computed at once; channels around those of panels.
+const TileShape kShapes[] = {
+    {1, 16, 16, 2, 2},   {3, 32, 16, 2, 2},    {17, 48, 80, 2, 2},  {64, 64, 64, 2, 2},
+    {70, 16, 144, 2, 2}, {129, 160, 96, 2, 2}, {700, 16, 16, 2, 2}, {1, 16, 16, 4, 4},
+    {3, 16, 32, 4, 4},   {16, 80, 48, 4, 4},   {48, 144, 16, 4, 4}, {70, 16, 80, 4, 4},
+    {180, 32, 16, 4, 4}, {3, 32, 16, 8, 8},    {35, 144, 80, 8, 8}, {5, 16, 16, 8, 4},
+    {2, 16, 32, 4, 12},  {14, 32, 32, 16, 16}, {40, 272, 16, 16, 8}};
 
-class OnednnSmallMapKernels : public ::testing::TestWithParam<SmallMapShape> {};
+class OnednnTileKernels : public ::testing::TestWithParam<TileShape> {};
 
-INSTANTIATE_TEST_SUITE_P(All, OnednnSmallMapKernels, ::testing::ValuesIn(kShapes));
+INSTANTIATE_TEST_SUITE_P(All, OnednnTileKernels, ::testing::ValuesIn(kShapes));
 
-TEST_P(OnednnSmallMapKernels, ComputeWhatTorchDoes) {
-  for (const std::size_t map : {2u, 4u}) {
-    SmallMapShape shape = GetParam();
-    shape.map = map;
-    const Reference reference(shape);
-    for (const SmallMapKernels* kernels : runnable()) {
-      SCOPED_TRACE(kernels->name);
-      shape.threads = 1;
-      const Results results = run(*kernels, shape, reference);
-      expect_near(results, reference, map == 2 ? 1e-6 : 3e-6);
-      shape.threads = 3;
-      EXPECT_TRUE(run(*kernels, shape, reference) == results) << "other bits with 3 threads";
+TEST_P(OnednnTileKernels, ComputeWhatTorchDoes) {
+  TileShape shape = GetParam();
+  const Reference reference(shape);
+  for (const TileKernels* kernels : runnable()) {
+    SCOPED_TRACE(kernels->name);
+    const Results results = run(*kernels, shape, reference);
+    expect_near(results, reference, shape.height == 2 ? 1e-6 : 3e-6);
+    for (const std::size_t threads : {3u, 4u}) {
+      shape.threads = threads;
+      EXPECT_TRUE(run(*kernels, shape, reference) == results) << threads << " threads";
     }
+    shape.threads = 1;
   }
 }
 

@@ -1,9 +1,9 @@
-// The matrices of small_map_matrices.h applied to vectors: 16 channels or images at once. Written
+// The matrices of tile_matrices.h applied to vectors: 16 channels or images at once. Written
 // with the compiler's own vectors: it makes of them what the vector unit has.
 #pragma once
 
-#include "engine/onednn/small_map_matrices.h"
-#include "engine/onednn/small_map_stack.h"
+#include "engine/onednn/tile_matrices.h"
+#include "engine/onednn/tile_stack.h"
 
 #include <utility>
 
@@ -67,15 +67,17 @@ void apply(const Vector* from, Vector* to) {
       [&](auto row) { apply_to_line<matrix, 1, 1>(half + row * columns, to + row * rows); });
 }
 
-/// apply() on vectors that lie in memory with these distances between them.
+/// apply() on vectors that lie in memory with these distances between them; `adds` to what is
+/// there.
 template <const auto& matrix>
 [[gnu::flatten]] void apply_in_memory(const float* from, std::size_t from_stride, float* to,
-                                      std::size_t to_stride) {
+                                      std::size_t to_stride, bool adds = false) {
   constexpr std::size_t ins = matrix[0].size() * matrix[0].size();
   constexpr std::size_t outs = matrix.size() * matrix.size();
   Vector in[ins], out[outs];
   for_constants<ins>([&](auto i) { in[i] = at(from + i * from_stride); });
   apply<matrix>(in, out);
+  if (adds) for_constants<outs>([&](auto i) { out[i] += at(to + i * to_stride); });
   for_constants<outs>([&](auto i) { at(to + i * to_stride) = out[i]; });
 }
 
