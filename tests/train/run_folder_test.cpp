@@ -84,7 +84,7 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"slow", ""},          {"slow_data", 0.0},
                                    {"loader_threads", 0}, {"checkpoint_every", 0},
                                    {"conv", "auto"},      {"nesterov", false},
-                                   {"sync_bn", false}};
+                                   {"sync_bn", false},    {"conv_methods", nullptr}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
