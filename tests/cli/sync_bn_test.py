@@ -16,7 +16,7 @@ class SyncBatchNorm(ProgramTest):
 
     def test_compare_shows_that_workers_train_what_one_trains(self):
         output, errors = self.run_program("compare", *JOB, "--workers", 2, "--dtype", "float64", "--iterations", 3,
-                                          "--methods", "all-reduce,ddp", "--run-dir", "run")
+                                          "--methods", "all-reduce,ddp", "--engine", "torch", "--run-dir", "run")
         self.assertEqual(errors, "")
         self.assertIn("All methods end with the same weights as one worker alone", output)
         for run in self.summary("run")["runs"]:
@@ -28,7 +28,7 @@ class SyncBatchNorm(ProgramTest):
         seen = set()
         for transport in ["shm", "thread", "gloo", *(["mpi"] if shutil.which("mpirun") else [])]:
             _, errors = self.run_program("train", *JOB, "--workers", 2, "--iterations", 3, "--transport", transport,
-                                         "--run-dir", transport)
+                                         "--engine", "torch", "--run-dir", transport)
             self.assertEqual(errors, "")
             summary = self.summary(transport)
             seen.add((summary["weights_sha256"], summary["buffers_sha256"]))
