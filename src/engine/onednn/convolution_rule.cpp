@@ -14,12 +14,15 @@ Methods convolution_rule(const ConvolutionShape& shape) {
   const bool fits = shape.window.size == Extent{3, 3} && shape.window.stride == Extent{1, 1} &&
                     shape.channels_in % kVector == 0 && shape.channels_out % kVector == 0;
   if (!fits) return methods;
-  const bool small = shape.input[0] == 2 || shape.input[0] == 4 || shape.input[0] == 8;
-  if (small && shape.input == shape.output && shape.input[0] == shape.input[1])
-    return {Method::product, Method::product, Method::product};
   const std::int64_t smaller = std::min(shape.output[0], shape.output[1]);
   if (smaller >= 4) methods = {Method::winograd, Method::winograd, Method::winograd};
   if (smaller >= 2) methods.backward_weights = Method::winograd;
+  if (shape.input != shape.output || shape.input[0] != shape.input[1]) return methods;
+  const bool many = std::min(shape.channels_in, shape.channels_out) >= 256;
+  const std::int64_t side = shape.input[0];
+  if (side == 2 || side == 4 || (side == 8 && many))
+    methods = {Method::product, Method::product, Method::product};
+  if (side == 8) methods.backward_weights = Method::product;
   return methods;
 }
 
