@@ -19,7 +19,8 @@ namespace lockstep::sync {
 
 struct Parameter {
   std::string name;
-  std::size_t count = 0;  ///< elements
+  std::size_t count = 0;    ///< elements
+  std::string layout = {};  ///< how they lie, where that is not plain
 };
 
 struct BucketOptions {

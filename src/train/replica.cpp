@@ -5,6 +5,7 @@
 #include "models/safetensors.h"
 #include "optim/sgd.h"
 #include "train/engine_options.h"
+#include "train/same_layouts.h"
 #include "train/statistics_average.h"
 
 #include <fmt/format.h>
@@ -32,7 +33,8 @@ engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape
   return made;
 }
 
-sync::Layout make_layout(const engine::Engine& engine, const TrainConfig& config) {
+sync::Layout make_layout(Group& group, const engine::Engine& engine, const TrainConfig& config) {
+  require_same_layouts(group, engine);
   auto bytes = [](double megabytes) {
     return std::max<std::size_t>(1, static_cast<std::size_t>(megabytes * (1 << 20)));
   };
@@ -75,7 +77,7 @@ Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape&
                         config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0),
                         norm_group_)),
       engine_(std::move(made_.engine)),
-      gradients_(group_, engine_->parameters(), make_layout(*engine_, config)),
+      gradients_(group_, engine_->parameters(), make_layout(group_, *engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
       method_(sync::make_sync_method(config.method(), group_, gradients_)),
       trace_(gradients_, config.method().sync == "ddp"),

@@ -9,6 +9,7 @@
 #include "optim/sgd.h"
 #include "sync/ddp.h"
 #include "sync/same_on_all.h"
+#include "train/same_layouts.h"
 #include "train/statistics_average.h"
 #include "train/tensor_batch.h"
 
@@ -161,10 +162,12 @@ class SequentialTrainer::Implementation {
     require_float32(*module_);
     engine::require_plan_for(module_, shape_);
     if (options.batch == 0) throw UsageError("SequentialTrainerOptions::batch is 0");
-    return engine::make_onednn_engine(copy_of(module_, group_),
-                                      {.images = shape_,
-                                       .batch = options.batch,
-                                       .convolutions = options.winograd ? "fixed" : "direct"});
+    std::unique_ptr<engine::Engine> engine = engine::make_onednn_engine(
+        copy_of(module_, group_), {.images = shape_,
+                                   .batch = options.batch,
+                                   .convolutions = options.winograd ? "fixed" : "direct"});
+    train::require_same_layouts(group_, *engine);
+    return engine;
   }
 
   /// What this rank's mean loss counts in the average over the ranks, for that to be the mean over

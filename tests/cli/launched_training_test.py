@@ -20,6 +20,16 @@ class LaunchedTraining(ProgramTest):
         self.assertIn("--workers contradicts the launcher", errors)
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_refuses_hosts_whose_layouts_differ(self):
+        if "onednn" not in self.run_program("train", "--help")[0]:
+            self.skipTest("this build has one engine")
+        # Rank 1 pretends to be an older processor; a padded layout may have as many values as another.
+        script = f'[ "$RANK" = 0 ] || export ONEDNN_MAX_CPU_ISA=SSE41; exec {BINARY} train "$@"'
+        job = [*SMALL, "--model", "vgg11", "--data", "cifar10", "--conv", "direct", "--run-dir", "run"]
+        _, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, "sh", *job, code=1)
+        self.assertIn("the ranks keep their weights in different layouts", errors)
+        self.assertIn("Use the torch engine, or processors of one kind", errors)
+
     def test_of_the_example_learns(self):
         output, errors = self.run_program("launch", "--workers", 2, "--", os.environ["LOCKSTEP_EXAMPLE"])
         self.assertRegex(output, r"^step 100: loss \d.\d+\nstep 200: loss \d.\d+\nstep 300: loss 0.[01]\d*\n"

@@ -124,8 +124,8 @@ class Stopped(StoppedTraining):
         self.assertGreater(last["iteration"], 20)
 
     def test_a_full_disk_costs_the_trace_only(self):
-        program = self.start("train", *SMALL, "--workers", 2, "--transport", "thread", "--iterations", 30, "--run-dir",
-                             "run", preexec_fn=small_files_only)
+        program = self.start("train", *SMALL, "--workers", 2, "--transport", "thread", "--iterations", 30, "--engine",
+                             "torch", "--run-dir", "run", preexec_fn=small_files_only)  # whose traces are longer
         output, errors = self.finish(program, code=0)
         self.assertIn("30 iterations in", output)
         self.assertRegex(errors, "^lockstep: there is no trace: run/trace.json: .*File too large")

@@ -1,17 +1,36 @@
 #include "engine/onednn/parameter_store.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 namespace lockstep::engine::onednn {
 
 using dnnl::memory;
 
+namespace {
+
+/// Two layouts that differ have different texts.
+std::string text_of(const memory::desc& layout) {
+  const auto& blocking = layout.data.format_desc.blocking;
+  std::string text = fmt::format("kind {}", static_cast<int>(layout.data.format_kind));
+  for (int i = 0; i < layout.data.ndims; ++i)
+    text += fmt::format(", {} apart by {}", layout.data.padded_dims[i], blocking.strides[i]);
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    text += fmt::format(", blocks of {} in dimension {}", blocking.inner_blks[i],
+                        blocking.inner_idxs[i]);
+  return text;
+}
+
+}  // namespace
+
 ParameterStore::ParameterStore(const dnnl::engine& engine, const Network& network,
                                const Layouts& layouts)
     : engine_(engine) {
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     layouts_.push_back(layouts[i].value());
-    parameters_.push_back({network.parameters[i].name, layouts_[i].get_size() / sizeof(float)});
+    parameters_.push_back(
+        {network.parameters[i].name, layouts_[i].get_size() / sizeof(float), text_of(layouts_[i])});
   }
   const sync::Layout flat(parameters_, DataType::float32);
   memory_ = AlignedMemory(flat.bytes());
