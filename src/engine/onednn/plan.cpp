@@ -69,7 +69,7 @@ void Plan::backward(double factor, const Engine::Ready& ready, observe::Trace* t
 void Plan::run(std::size_t number, observe::Trace* trace) {
   const Step& step = draft_.steps[number];
   const Bound& bound = bound_[number];
-  const double begin = trace ? now_seconds() : 0;
+  const double begin = trace ? clock_() : 0;
   if (step.kernel)
     step.kernel(bound.pointers, pass_);
   else
@@ -80,7 +80,7 @@ void Plan::run(std::size_t number, observe::Trace* trace) {
     trace->add({.kind = observe::EventKind::operation,
                 .name = step.name,
                 .begin = begin,
-                .end = now_seconds()});
+                .end = clock_()});
 }
 
 }  // namespace lockstep::engine::onednn

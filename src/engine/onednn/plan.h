@@ -76,6 +76,9 @@ class Plan {
   void use_weights(std::span<float* const> weights) { use(Home::weights, weights); }
   void use_gradients(std::span<float* const> gradients) { use(Home::gradients, gradients); }
 
+  /// What times in traces are by: another clock than now_seconds(), in seconds as well.
+  void use_clock(double (*clock)()) { clock_ = clock; }
+
   /// Engine's forward, backward and evaluate, for a batch of the plan's size. Steps are written to
   /// the trace, if there is one.
   Score forward(const data::Batch& batch, observe::Trace* trace);
@@ -98,6 +101,7 @@ class Plan {
   std::vector<Bound> bound_;
   std::vector<std::pair<std::size_t, std::size_t>> images_;  ///< steps and operands that take them
   Pass pass_;
+  double (*clock_)() = now_seconds;
 };
 
 }  // namespace lockstep::engine::onednn
