@@ -2,6 +2,8 @@
 
 #include "base/check.h"
 
+#include <fmt/format.h>
+
 namespace lockstep::engine::onednn {
 
 using dnnl::memory;
@@ -35,6 +37,14 @@ int Builder::value_as(int value, const memory::desc& layout, const std::string& 
 
 Operand Builder::weights(int parameter) {
   return {Home::weights, index(parameter), *layouts_[index(parameter)]};
+}
+
+Operand Builder::weights_as(const Layer& layer, const memory::desc& layout, std::string_view pass) {
+  const Operand stored = weights(layer.weight);
+  if (stored.layout == layout) return stored;
+  const Operand copy = buffer(layout);
+  reorder(fmt::format("{} reorder of its weights for {}", layer.name, pass), stored, copy);
+  return copy;
 }
 
 Operand Builder::gradients(int parameter) {

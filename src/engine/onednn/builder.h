@@ -48,6 +48,9 @@ class Builder {
   int value_as(int value, const dnnl::memory::desc& layout, const std::string& name);
 
   Operand weights(int parameter);
+  /// The layer's weights in this layout: where they are stored, or a copy that is reordered before
+  /// the pass.
+  Operand weights_as(const Layer& layer, const dnnl::memory::desc& layout, std::string_view pass);
   Operand gradients(int parameter);
   /// How the parameter lies; `proposal` if that is not decided yet, and then it is now.
   const dnnl::memory::desc& layout(int parameter, const dnnl::memory::desc& proposal);

@@ -86,7 +86,7 @@ class Convolution {
         tile_shape(layer_.window, passes_.forward.src_desc(), stored, passes_.forward.dst_desc());
     const int output = builder_.add_value(builder_.buffer(passes_.forward.dst_desc()), true,
                                           /*overwritable=*/true);
-    add_forward(output, stored);
+    add_forward(output);
     builder_.on_backward([copy = *this, output]() mutable {
       copy.add_backward_weights(output);
       if (copy.builder_.wants_gradient(copy.input_)) copy.add_backward_data(output);
@@ -170,24 +170,13 @@ class Convolution {
     return {description, builder_.attributes(), builder_.engine(), forward, /*allow_empty=*/true};
   }
 
-  /// The weights in this layout: where they are stored, or a copy.
-  Operand weights_as(const memory::desc& layout, const memory::desc& stored,
-                     std::string_view pass) {
-    const Operand weights = builder_.weights(layer_.weight);
-    if (layout == stored) return weights;
-    const Operand copy = builder_.buffer(layout);
-    builder_.reorder(fmt::format("{} reorder of its weights for {}", layer_.name, pass), weights,
-                     copy);
-    return copy;
-  }
-
   bool is_product(Method method) const { return tiles_ && method == Method::product; }
 
-  void add_forward(int output, const memory::desc& stored) {
+  void add_forward(int output) {
     if (is_product(methods_.forward))
       return add_tile_forward(builder_, layer_, *tiles_, builder_.value(input_),
                               builder_.value(output));
-    const Operand weights = weights_as(passes_.forward.weights_desc(), stored, "forward");
+    const Operand weights = builder_.weights_as(layer_, passes_.forward.weights_desc(), "forward");
     std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder_.value(input_)},
                                                   {DNNL_ARG_WEIGHTS, weights},
                                                   {DNNL_ARG_DST, builder_.value(output)}};
@@ -216,8 +205,8 @@ class Convolution {
     if (is_product(methods_.backward_data)) {
       add_tile_backward_data(builder_, layer_, *tiles_, builder_.gradient(output), gradient);
     } else {
-      const Operand weights = weights_as(passes_.backward_data.weights_desc(),
-                                         builder_.weights(layer_.weight).layout, "backward");
+      const Operand weights =
+          builder_.weights_as(layer_, passes_.backward_data.weights_desc(), "backward");
       builder_.step(layer_.name + " backward to its input", passes_.backward_data,
                     dnnl::convolution_backward_data(passes_.backward_data),
                     {{DNNL_ARG_WEIGHTS, weights},

@@ -31,12 +31,7 @@ class Linear {
     const auto forward = choose_forward();
     builder_.layout(layer_.weight, forward.weights_desc());
     if (layer_.bias != kNone) builder_.layout(layer_.bias, bias_);
-    Operand weights = builder_.weights(layer_.weight);
-    if (weights.layout != forward.weights_desc()) {
-      const Operand copy = builder_.buffer(forward.weights_desc());
-      builder_.reorder(layer_.name + " reorder of its weights for forward", weights, copy);
-      weights = copy;
-    }
+    const Operand weights = builder_.weights_as(layer_, forward.weights_desc(), "forward");
     const Operand result = builder_.buffer(output_);
     const int output = builder_.add_value({result.home, result.number, seen_as_}, true,
                                           /*overwritable=*/true);
@@ -109,18 +104,13 @@ class Linear {
   void add_backward_data(int output, const Forward& forward) {
     using Pass = dnnl::inner_product_backward_data;
     const memory::desc& input = builder_.value(input_).layout;
-    Operand weights = builder_.weights(layer_.weight);
     auto ask = [&](const memory::desc& layout) {
       return Pass::primitive_desc(Pass::desc(input, layout, output_), builder_.attributes(),
                                   builder_.engine(), forward, /*allow_empty=*/true);
     };
-    Pass::primitive_desc pass = ask(weights.layout);
+    Pass::primitive_desc pass = ask(builder_.weights(layer_.weight).layout);
     if (!pass || is_slow(pass.impl_info_str())) pass = ask(any_);
-    if (pass.weights_desc() != weights.layout) {
-      const Operand copy = builder_.buffer(pass.weights_desc());
-      builder_.reorder(layer_.name + " reorder of its weights for backward", weights, copy);
-      weights = copy;
-    }
+    const Operand weights = builder_.weights_as(layer_, pass.weights_desc(), "backward");
     const Operand gradient = builder_.buffer(input);
     builder_.step(layer_.name + " backward to its input", pass, Pass(pass),
                   {{DNNL_ARG_WEIGHTS, weights},
