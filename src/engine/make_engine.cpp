@@ -64,12 +64,11 @@ nlohmann::json choose_convolutions(const EngineOptions& options,
 MadeEngine make_engine(const EngineOptions& options) {
   if (options.engine == "torch") return {make_torch(options), {}};
   if (options.engine == "onednn") return {make_onednn(options), {}};
-  // A model or images that no engine takes must not be blamed on one of them.
-  std::unique_ptr<Engine> torch = make_torch(options);
   try {
     return {make_onednn(options), {}};
   } catch (const UsageError& error) {
-    return {std::move(torch), fmt::format("engine torch: {}", error.what())};
+    // A model or images that no engine takes are torch's to refuse, not onednn's.
+    return {make_torch(options), fmt::format("engine torch: {}", error.what())};
   }
 }
 
