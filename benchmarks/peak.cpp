@@ -2,6 +2,7 @@
 // registers alone, with the widest vectors that it has; and bytes copied in memory. `peak
 // [THREADS]`.
 #include "base/deadline.h"
+#include "base/vector_unit.h"
 
 #include <fmt/format.h>
 
@@ -66,8 +67,8 @@ double fastest_seconds(int threads, const std::function<void(int thread)>& work)
 }
 
 void print_multiply_adds(int threads) {
-  const bool wide = __builtin_cpu_supports("avx512f");
-  if (!wide && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) {
+  const bool wide = lockstep::vector_unit() == lockstep::VectorUnit::avx512;
+  if (lockstep::vector_unit() == lockstep::VectorUnit::plain) {
     fmt::print("this processor has neither AVX-512 nor AVX2 with fused multiply-adds\n");
     return;
   }

@@ -1,6 +1,5 @@
 """Settings with which a user may make PyTorch's training faster on a CPU. The worker applies them; train.py looks for
 those that help here."""
-import contextlib
 import os
 
 SETTINGS = ["flush-denormal", "channels-last", "pin", "compile"]
@@ -33,11 +32,12 @@ def find_fastest(run):
     kept, trials = [], []
     fastest = run(kept)
     for setting in SETTINGS:
-        with contextlib.suppress(RuntimeError):
+        try:
             seconds = run([*kept, setting])
-            trials.append(f"{setting} {seconds / fastest:.2f}")
-            if seconds < fastest:
-                kept, fastest = [*kept, setting], seconds
+        except RuntimeError:
+            trials.append(f"{setting} fails")
             continue
-        trials.append(f"{setting} fails")
+        trials.append(f"{setting} {seconds / fastest:.2f}")
+        if seconds < fastest:
+            kept, fastest = [*kept, setting], seconds
     return kept, trials

@@ -21,6 +21,14 @@ class OnednnTraining : public ::testing::Test {
     config_.engine = "onednn";
   }
 
+  void ask_for_a_step_of_vgg11() {
+    config_.model = "vgg11";
+    config_.data = "cifar10";
+    config_.limit = 8;
+    config_.batch = 4;
+    config_.epochs = 0;
+    config_.iterations = 1;
+  }
   /// The summary of a run in a folder of its own.
   Summary train(const TrainConfig& config, const std::string& folder) {
     TrainConfig mine = config;
@@ -86,12 +94,7 @@ TEST_F(OnednnTraining, GoesOnFromACheckpointOfTheTorchEngine) {
 }
 
 TEST_F(OnednnTraining, BeginsWithSavedWeights) {
-  config_.model = "vgg11";
-  config_.data = "cifar10";
-  config_.limit = 8;
-  config_.batch = 4;
-  config_.epochs = 0;
-  config_.iterations = 1;
+  ask_for_a_step_of_vgg11();
   const Summary first = train(config_, "first");
   config_.init = folder_.path() / "first.safetensors";
   config_.learning_rate = 0;
@@ -107,12 +110,7 @@ nlohmann::json with_method(nlohmann::json methods, const std::string& method) {
 }
 
 TEST_F(OnednnTraining, GoesOnWithTheMethodsItBeganWith) {
-  config_.model = "vgg11";
-  config_.data = "cifar10";
-  config_.limit = 8;
-  config_.batch = 4;
-  config_.epochs = 0;
-  config_.iterations = 1;
+  ask_for_a_step_of_vgg11();
   config_.checkpoint_every = 1;
   train(config_, "run");
   const std::filesystem::path file = folder_.path() / "run" / "config.json";
