@@ -54,6 +54,10 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
                    "random crops (4 pixels) and flips of the training images");
   command.add_flag("--sync-bn", config.sync_bn,
                    "batch norm over the whole global batch, as with one worker; engine torch only");
+  option(
+      "--shards", config.shards,
+      "logical workers, a power of two: results are the same to the bit on any number of workers "
+      "up to it; 0 for one a worker, and results that depend on it");
   option("--init", config.init, "start from these weights (safetensors)");
   option("--run-dir", config.run_dir, "folder that records the run; default below runs/");
   option("--trace", config.trace, "iterations that the run's trace.json shows; 0 for none");
@@ -117,6 +121,7 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   if (config.augment) arguments.emplace_back("--augment");
   if (config.nesterov) arguments.emplace_back("--nesterov");
   if (config.sync_bn) arguments.emplace_back("--sync-bn");
+  if (config.shards > 0) add("--shards", config.shards);
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);
   if (config.resume) arguments.emplace_back("--resume");
   if (!config.init.empty()) add("--init", config.init.string());

@@ -60,7 +60,8 @@ class Engine {
   virtual void record_in(observe::Trace* trace) = 0;
 
   /// What the model has found out about its inputs, where it lies: batch norm's running means and
-  /// variances. Training goes on without them, evaluation uses them.
+  /// variances, of type(), and of how many batches they are, as integers. Training goes on without
+  /// them, evaluation uses them.
   virtual std::vector<ArrayView> statistics() = 0;
 
   /// Parameters and buffers under PyTorch's names, in plain layout.

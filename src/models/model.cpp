@@ -113,6 +113,14 @@ std::vector<StoredTensor> state_of(const torch::nn::Module& module) {
   return store_all(tensors_of(module));
 }
 
+std::vector<ArrayView> buffer_views(torch::nn::Module& module) {
+  std::vector<ArrayView> views;
+  for (const auto& named : module.named_buffers())
+    views.emplace_back(named->data_ptr(), static_cast<std::size_t>(named->numel()),
+                       stored_type_of(named));
+  return views;
+}
+
 void load_state(torch::nn::Module& module, const std::vector<StoredTensor>& state,
                 const std::string& source) {
   std::map<std::string_view, const StoredTensor*> unused;

@@ -29,6 +29,9 @@ std::vector<StoredTensor> parameters_of(const torch::nn::Module& module);
 std::vector<StoredTensor> buffers_of(const torch::nn::Module& module);
 std::vector<StoredTensor> state_of(const torch::nn::Module& module);
 
+/// The module's buffers where they lie. REQUIRES: they are contiguous.
+std::vector<ArrayView> buffer_views(torch::nn::Module& module);
+
 /// Copies `state` into the module's parameters and buffers, in place: whatever shares their memory
 /// sees the new values. Names must be the module's, no more and no fewer, and shapes equal; F32 and
 /// F64 convert into each other (F64 rounds to the nearest F32), other types must be equal.

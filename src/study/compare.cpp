@@ -87,7 +87,7 @@ Comparison compare(const train::TrainConfig& job, const std::vector<std::string>
   for (const std::string& method : methods)
     configs.push_back(job_for(job, method, job.workers, method));
   const train::TrainConfig& first_method = configs[std::min<std::size_t>(1, configs.size() - 1)];
-  Comparison comparison{.runs = {}, .sync_bn = job.sync_bn};
+  Comparison comparison{.runs = {}, .sync_bn = job.sync_bn, .shards = job.shards};
   for (const train::TrainConfig& config : configs) {
     make_folder(config.run_dir);
     ComparedRun compared{.name = config.run_dir.filename().string(), .summary = run(config)};

@@ -29,6 +29,7 @@ constexpr double kSameWeights = 1e-6;
 struct Comparison {
   std::vector<ComparedRun> runs;  ///< the first is one worker alone
   bool sync_bn = false;           ///< batch norm is over all workers
+  int shards = 0;                 ///< that were asked for; 0 for none
 
   const ComparedRun& alone() const { return runs.front(); }
   bool all_agree() const;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace lockstep::study {
@@ -54,18 +55,39 @@ std::string on_batch_norm(const Comparison& comparison) {
         "alone does, so the gradients of every step agree. The curves part nevertheless: sums in "
         "another order round differently, which batch norm amplifies step by step (weights end "
         "{:.0e} away from one worker's, the methods up to {:.0e} apart). That is no fault of a "
-        "method; --dtype float64 rounds less.",
+        "method; --dtype float64 rounds less, and --shards in place of --sync-bn fixes the order.",
         from_one, apart);
   return fmt::format(
       "This network has batch norm, so the curves part although the gradients of every step "
       "agree: each worker normalises by the statistics of its own images, which one worker alone "
       "does not (its weights end {:.0e} away; --sync-bn takes the statistics of the whole batch), "
       "and sums in another order round differently, which training amplifies (the methods end up "
-      "to {:.0e} apart). Neither is a fault of a method.",
-      from_one, apart);
+      "to {:.0e} apart). Neither is a fault of a method; with --shards {} both are the same on any "
+      "number of workers, to the last bit.",
+      from_one, apart,
+      std::bit_ceil(static_cast<unsigned>(comparison.runs.back().summary.workers)));
+}
+
+/// With shards the weights depend on neither the workers nor, but for some algorithms, the method.
+std::string on_shards(const Comparison& comparison) {
+  std::vector<std::string> off;
+  for (const ComparedRun& run : comparison.runs)
+    if (run.summary.weights_sha256 != comparison.alone().summary.weights_sha256)
+      off.push_back(run.name);
+  const std::string same = fmt::format(
+      "With --shards {} the sums follow one tree, whoever computes its parts: ", comparison.shards);
+  if (off.empty())
+    return same + "all methods end with the weights of one worker alone, to the last bit.";
+  return fmt::format(
+      "{}all methods but {} end with the weights of one worker alone, to the last bit. What "
+      "differs "
+      "there is the order of addition, which is part of the algorithm (weights end up to {:.0e} "
+      "away).",
+      same, enumerate(off), largest(comparison, &ComparedRun::weights_difference));
 }
 
 std::string on_equality(const Comparison& comparison) {
+  if (comparison.shards > 0) return on_shards(comparison);
   if (comparison.all_agree())
     return fmt::format(
         "All methods end with the same weights as one worker alone (relative difference at most "

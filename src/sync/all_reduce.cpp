@@ -4,7 +4,7 @@ namespace lockstep::sync {
 
 void AllReduce::finish() {
   for (std::size_t parameter = 0; parameter < gradients_.parameters().size(); ++parameter)
-    group_.all_reduce(gradients_.of(parameter), ReduceOp::average, algorithm_);
+    group_.all_reduce(gradients_.of(parameter), op_, algorithm_);
 }
 
 }  // namespace lockstep::sync

@@ -9,8 +9,8 @@ namespace lockstep::sync {
 
 class AllReduce : public SyncMethod {
  public:
-  AllReduce(Group group, const Gradients& gradients, Algorithm algorithm)
-      : group_(std::move(group)), gradients_(gradients), algorithm_(algorithm) {}
+  AllReduce(Group group, const Gradients& gradients, Algorithm algorithm, ReduceOp op)
+      : group_(std::move(group)), gradients_(gradients), algorithm_(algorithm), op_(op) {}
 
   void ready(std::size_t) override {}
   void finish() override;
@@ -19,6 +19,7 @@ class AllReduce : public SyncMethod {
   Group group_;
   const Gradients& gradients_;
   const Algorithm algorithm_;
+  const ReduceOp op_;
 };
 
 }  // namespace lockstep::sync

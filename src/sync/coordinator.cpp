@@ -13,8 +13,8 @@ constexpr int kAverage = 1;
 
 }  // namespace
 
-Coordinator::Coordinator(Group group, const Gradients& gradients)
-    : group_(std::move(group)), gradients_(gradients) {
+Coordinator::Coordinator(Group group, const Gradients& gradients, ReduceOp op)
+    : group_(std::move(group)), gradients_(gradients), op_(op) {
   if (group_.rank() != 0) return;
   parts_.resize(gradients.layout().bytes() * static_cast<std::size_t>(group_.size()));
   thread_ = std::thread([this] { serve(); });
@@ -85,8 +85,8 @@ void Coordinator::average() {
   std::memcpy(part_of(0).data, gradients_.all().data, gradients_.all().bytes());
   for (Work& work : coming) work.wait();
   const auto ranks = static_cast<std::size_t>(group_.size());
-  average_parts({parts_.data(), gradients_.all().count * ranks, gradients_.all().type},
-                group_.size());
+  reduce_parts({parts_.data(), gradients_.all().count * ranks, gradients_.all().type},
+               group_.size(), op_);
 }
 
 /// An error stays: a group that failed does so for good.

@@ -13,7 +13,7 @@ namespace lockstep::sync {
 
 class Coordinator : public SyncMethod {
  public:
-  Coordinator(Group group, const Gradients& gradients);
+  Coordinator(Group group, const Gradients& gradients, ReduceOp op);
   ~Coordinator() override;
 
   void ready(std::size_t) override {}
@@ -35,6 +35,7 @@ class Coordinator : public SyncMethod {
 
   Group group_;
   const Gradients& gradients_;
+  const ReduceOp op_;
   std::vector<std::byte> parts_;  ///< on rank 0: all ranks' gradients, one after another
 
   Mutex mutex_;

@@ -91,7 +91,7 @@ void Ddp::arrive(std::size_t parameter, Arrival how) {
 
 Work Ddp::reduce_async(std::size_t bucket, ArrayView memory) {
   if (settings_.hook) return settings_.hook(group_, {bucket, missing_.size(), memory});
-  return group_.all_reduce_async(memory, ReduceOp::average, settings_.algorithm);
+  return group_.all_reduce_async(memory, settings_.op, settings_.algorithm);
 }
 
 std::vector<std::size_t> Ddp::without_gradient() const {
@@ -128,7 +128,7 @@ bool Ddp::reduce_rest(bool amiss) {
   }
   const ArrayView last = gradients_.last_bucket_and_note();
   set_last(last, amiss ? 1 : 0);
-  group_.all_reduce(last, ReduceOp::average, settings_.algorithm);
+  group_.all_reduce(last, settings_.op, settings_.algorithm);
   for (Work& work : started_) work.wait();
   return last_of(last) > 0;
 }

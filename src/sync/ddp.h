@@ -20,6 +20,8 @@ namespace lockstep::sync {
 
 struct DdpSettings {
   Algorithm algorithm = Algorithm::automatic;
+  /// What becomes of the ranks' gradients: their average, or their sum.
+  ReduceOp op = ReduceOp::average;
   /// Whether parameters may have no gradient. Else finish() throws.
   bool allow_unused = false;
   /// Instead of an all-reduce by `algorithm`.

@@ -4,8 +4,8 @@
 
 namespace lockstep::sync {
 
-GatherScatter::GatherScatter(Group group, const Gradients& gradients)
-    : group_(std::move(group)), gradients_(gradients) {
+GatherScatter::GatherScatter(Group group, const Gradients& gradients, ReduceOp op)
+    : group_(std::move(group)), gradients_(gradients), op_(op) {
   if (group_.rank() == 0)
     parts_.resize(largest(gradients) * size_of(gradients.layout().type()) *
                   static_cast<std::size_t>(group_.size()));
@@ -17,7 +17,7 @@ void GatherScatter::finish() {
     const std::size_t count = mine.count * static_cast<std::size_t>(group_.size());
     const ArrayView parts(parts_.data(), count, mine.type);
     group_.gather(mine, parts);
-    if (group_.rank() == 0) average_parts(parts, group_.size());
+    if (group_.rank() == 0) reduce_parts(parts, group_.size(), op_);
     group_.scatter(parts, mine);
   }
 }

@@ -9,7 +9,7 @@ namespace lockstep::sync {
 
 class GatherScatter : public SyncMethod {
  public:
-  GatherScatter(Group group, const Gradients& gradients);
+  GatherScatter(Group group, const Gradients& gradients, ReduceOp op);
 
   void ready(std::size_t) override {}
   void finish() override;
@@ -17,6 +17,7 @@ class GatherScatter : public SyncMethod {
  private:
   Group group_;
   const Gradients& gradients_;
+  const ReduceOp op_;
   std::vector<std::byte> parts_;  ///< on rank 0: room for all ranks' gradients of one parameter
 };
 

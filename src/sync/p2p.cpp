@@ -15,8 +15,8 @@ void wait_for(std::vector<Work>& works) {
 
 }  // namespace
 
-PointToPoint::PointToPoint(Group group, const Gradients& gradients)
-    : group_(std::move(group)), gradients_(gradients) {
+PointToPoint::PointToPoint(Group group, const Gradients& gradients, ReduceOp op)
+    : group_(std::move(group)), gradients_(gradients), op_(op) {
   if (group_.rank() == 0)
     parts_.resize(gradients.layout().bytes() * static_cast<std::size_t>(group_.size()));
 }
@@ -39,7 +39,7 @@ void PointToPoint::serve() {
   }
   wait_for(works);
   for (std::size_t parameter = 0; parameter < parameters; ++parameter) {
-    average_parts(parts_of(parameter), group_.size());
+    reduce_parts(parts_of(parameter), group_.size(), op_);
     const ArrayView mine = gradients_.of(parameter);
     std::memcpy(mine.data, part_of(parameter, 0).data, mine.bytes());
     for (int peer = 1; peer < group_.size(); ++peer)

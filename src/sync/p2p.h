@@ -9,7 +9,7 @@ namespace lockstep::sync {
 
 class PointToPoint : public SyncMethod {
  public:
-  PointToPoint(Group group, const Gradients& gradients);
+  PointToPoint(Group group, const Gradients& gradients, ReduceOp op);
 
   void ready(std::size_t) override {}
   void finish() override;
@@ -23,6 +23,7 @@ class PointToPoint : public SyncMethod {
 
   Group group_;
   const Gradients& gradients_;
+  const ReduceOp op_;
   std::vector<std::byte> parts_;
 };
 

@@ -8,14 +8,14 @@
 
 namespace lockstep::sync {
 
-/// `parts` holds one array a rank, one after another. Replaces each of them by the average of all.
-/// Adds along the fixed tree, so that the result equals that of `direct` to the bit.
-inline void average_parts(ArrayView parts, int ranks) {
+/// `parts` holds one array a rank, one after another. Replaces each of them by the average, or sum,
+/// of all. Adds along the fixed tree, so that the result equals that of `direct` to the bit.
+inline void reduce_parts(ArrayView parts, int ranks, ReduceOp op) {
   const std::size_t count = parts.count / static_cast<std::size_t>(ranks);
   std::vector<void*> arrays;
   for (int rank = 0; rank < ranks; ++rank)
     arrays.push_back(parts.slice(static_cast<std::size_t>(rank) * count, count).data);
-  comm::reduce_tree(arrays, arrays, count, parts.type, ReduceOp::average);
+  comm::reduce_tree(arrays, arrays, count, parts.type, op);
 }
 
 /// Elements of the largest parameter.

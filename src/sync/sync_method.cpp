@@ -46,16 +46,16 @@ Method parse_method(std::string_view sync, std::string_view algorithm) {
 }
 
 std::unique_ptr<SyncMethod> make_sync_method(const Method& method, Group group,
-                                             const Gradients& gradients) {
+                                             const Gradients& gradients, ReduceOp op) {
   if (method.sync == "gather-scatter")
-    return std::make_unique<GatherScatter>(std::move(group), gradients);
-  if (method.sync == "p2p") return std::make_unique<PointToPoint>(std::move(group), gradients);
+    return std::make_unique<GatherScatter>(std::move(group), gradients, op);
+  if (method.sync == "p2p") return std::make_unique<PointToPoint>(std::move(group), gradients, op);
   if (method.sync == "coordinator")
-    return std::make_unique<Coordinator>(std::move(group), gradients);
+    return std::make_unique<Coordinator>(std::move(group), gradients, op);
   if (method.sync == "ddp")
     return std::make_unique<Ddp>(std::move(group), gradients,
-                                 DdpSettings{.algorithm = method.algorithm});
-  return std::make_unique<AllReduce>(std::move(group), gradients, method.algorithm);
+                                 DdpSettings{.algorithm = method.algorithm, .op = op});
+  return std::make_unique<AllReduce>(std::move(group), gradients, method.algorithm, op);
 }
 
 }  // namespace lockstep::sync

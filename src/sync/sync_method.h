@@ -26,8 +26,8 @@ class SyncMethod {
   /// the thread that runs backward. A method that overlaps starts its communication here.
   virtual void ready(std::size_t parameter) = 0;
 
-  /// Backward has ended. On return all gradients are the average over all ranks, the same to the
-  /// bit on each.
+  /// Backward has ended. On return all gradients are the average over all ranks, or their sum if
+  /// that was asked for, the same to the bit on each.
   virtual void finish() = 0;
 
   /// Updates the weights. Methods that share out the update replace it.
@@ -49,8 +49,9 @@ Method parse_method(std::string_view sync, std::string_view algorithm);
 /// short for an all-reduce by that algorithm.
 const std::vector<std::string>& method_names();
 
-/// The gradients must outlive the method.
+/// The gradients must outlive the method. `op` is average or sum.
 std::unique_ptr<SyncMethod> make_sync_method(const Method& method, Group group,
-                                             const Gradients& gradients);
+                                             const Gradients& gradients,
+                                             ReduceOp op = ReduceOp::average);
 
 }  // namespace lockstep::sync

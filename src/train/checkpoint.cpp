@@ -37,6 +37,7 @@ models::Metadata identity_of(const TrainConfig& config) {
           {"--no-shuffle", config.shuffle ? "off" : "on"},
           {"--augment", config.augment ? "on" : "off"},
           {"--sync-bn", config.sync_bn ? "on" : "off"},
+          {"--shards", std::to_string(config.shards)},
           {"--lr", fmt::format("{}", config.learning_rate)},
           {"--momentum", fmt::format("{}", config.momentum)},
           {"--weight-decay", fmt::format("{}", config.weight_decay)},

@@ -55,6 +55,7 @@ void TrainConfig::validate() const {
   parse_mistake(mistake);
   if (workers < 1 || workers > 1024)
     throw UsageError(fmt::format("--workers is {}: it must be from 1 to 1024", workers));
+  require_possible_shards();
   if (threads < 0) throw UsageError(fmt::format("--threads is {}: it must be 0 or more", threads));
   if (epochs == 0 && iterations == 0)
     throw UsageError("--epochs is 0 and there is no --iterations: there would be nothing to train");
@@ -82,12 +83,33 @@ void TrainConfig::validate() const {
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }
 
+void TrainConfig::require_possible_shards() const {
+  sync::require_shards(shards, workers);
+  if (shards == 0) return;
+  if (batch < static_cast<std::size_t>(shards))
+    throw UsageError(fmt::format(
+        "--batch is {}, less than the {} shards that share it: some would never have an image",
+        batch, shards));
+  if (sync_bn && shards > workers)
+    throw UsageError(fmt::format(
+        "--sync-bn normalises by all shards at once, but {} workers run {} shards one after "
+        "another: use as many workers as shards, or leave out --sync-bn",
+        workers, shards));
+  if (!mistake.empty())
+    throw UsageError("--mistake is about workers: leave out --shards, or the mistake");
+}
+
 DataType TrainConfig::type() const {
   return dtype == "float64" ? DataType::float64 : DataType::float32;
 }
 
 int TrainConfig::threads_per_worker() const {
-  return threads > 0 ? threads : launch::threads_per_worker(workers);
+  if (threads > 0) return threads;
+  return shards > 0 ? 1 : launch::threads_per_worker(workers);
+}
+
+std::string TrainConfig::convolution_choice() const {
+  return shards > 0 && convolutions == "auto" ? "fixed" : convolutions;
 }
 
 nlohmann::json to_json(const TrainConfig& config) {
@@ -102,7 +124,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"loader_threads", config.loader_threads},
           {"transport", config.transport},
           {"engine", config.engine},
-          {"conv", config.convolutions},
+          {"conv", config.convolution_choice()},
           {"conv_methods", config.methods},
           {"method", method.method},
           {"sync", method.sync},
@@ -120,6 +142,7 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"shuffle", config.shuffle},
           {"augment", config.augment},
           {"sync_bn", config.sync_bn},
+          {"shards", config.shards},
           {"first_bucket_mb", config.first_bucket_mb},
           {"bucket_mb", config.bucket_mb},
           {"init", config.init.string()},

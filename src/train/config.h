@@ -4,6 +4,7 @@
 
 #include <lockstep/types.h>
 
+#include "sync/shards.h"
 #include "sync/sync_method.h"
 #include "train/mistake.h"
 
@@ -43,6 +44,7 @@ struct TrainConfig {
   bool shuffle = true;
   bool augment = false;  ///< random crops and flips of the training images
   bool sync_bn = false;  ///< batch norm over the whole global batch, not each worker's share
+  int shards = 0;        ///< logical ranks, so that results do not depend on `workers`; 0 for none
 
   double first_bucket_mb = 1;
   double bucket_mb = 25;
@@ -66,9 +68,18 @@ struct TrainConfig {
   void validate() const;
 
   sync::Method method() const { return sync::parse_method(sync, algorithm); }
+  /// Those that a worker hosts.
+  sync::Shards shards_of(int rank, int size) const { return sync::shards_of(shards, rank, size); }
+  /// `convolutions`; with shards the fixed rule takes the place of measuring, which changes
+  /// results.
+  std::string convolution_choice() const;
   DataType type() const;
-  /// Threads of each worker, after sharing out the cores.
+  /// Threads of each worker, after sharing out the cores; one with shards, since their number
+  /// changes results.
   int threads_per_worker() const;
+
+ private:
+  void require_possible_shards() const;
 };
 
 nlohmann::json to_json(const TrainConfig& config);

@@ -40,9 +40,10 @@ nlohmann::json choose(const TrainConfig& config, const engine::EngineOptions& op
 TrainConfig with_convolution_choice(Group& group, const TrainConfig& config,
                                     const data::ImageShape& images, Progress& progress) {
   TrainConfig chosen = config;
-  if (config.engine == "torch" || config.convolutions != "auto") return chosen;
+  if (config.engine == "torch" || config.convolution_choice() != "auto") return chosen;
   std::string text;
-  const engine::EngineOptions options = engine_options(config, images, group.size());
+  const engine::EngineOptions options =
+      engine_options(config, images, config.shards_of(group.rank(), group.size()).all);
   while_others_wait(group, [&] { text = choose(config, options, progress).dump(); });
   share_text(group, text);
   chosen.methods = nlohmann::json::parse(text);

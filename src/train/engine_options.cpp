@@ -5,14 +5,14 @@
 namespace lockstep::train {
 
 engine::EngineOptions engine_options(const TrainConfig& config, const data::ImageShape& images,
-                                     int ranks) {
+                                     int shards) {
   return {.engine = config.engine,
-          .convolutions = config.convolutions,
+          .convolutions = config.convolution_choice(),
           .methods = config.methods,
           .model = config.model,
           .type = config.type(),
           .images = images,
-          .batch = data::share(config.batch, 0, ranks).size(),
+          .batch = data::share(config.batch, 0, shards).size(),
           .seed = config.seed,
           .sync_batch_norm = config.sync_bn};
 }

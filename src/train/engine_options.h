@@ -6,8 +6,8 @@
 
 namespace lockstep::train {
 
-/// Of one of `ranks` workers.
+/// Of a worker that computes one of `shards` shards at a time.
 engine::EngineOptions engine_options(const TrainConfig& config, const data::ImageShape& images,
-                                     int ranks);
+                                     int shards);
 
 }  // namespace lockstep::train

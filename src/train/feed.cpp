@@ -7,27 +7,26 @@ namespace {
 /// Below this many bytes a batch is loaded faster than another thread is woken.
 constexpr std::size_t kWorthAThread = 256 * 1024;
 
-int threads_for(const data::Loader& loader, std::size_t batch, int ranks) {
-  const std::size_t images = batch / static_cast<std::size_t>(ranks) + 1;
+int threads_for(const data::Loader& loader, std::size_t batch, int shards) {
+  const std::size_t images = batch / static_cast<std::size_t>(shards) + 1;
   return images * loader.shape().pixels() * sizeof(float) < kWorthAThread ? 0 : 1;
 }
 
 }  // namespace
 
-Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options, int rank, int size,
-           Mistake mistake, int loader_threads)
+Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options,
+           const sync::Shards& shards, Mistake mistake, int loader_threads)
     : sampler_(options),
-      rank_(rank),
-      size_(size),
+      shards_(shards),
       mistake_(mistake),
       loader_threads_(loader_threads > 0 ? loader_threads
-                                         : threads_for(loader, options.batch, size)),
+                                         : threads_for(loader, options.batch, shards.all)),
       prefetcher_(loader, loader_threads_) {}
 
 Feed::Share Feed::next() {
   look_ahead();
-  const Share share{.epoch = epoch_of(next_),
-                    .global_batch = sampler_.size_of_batch(next_ % batches_per_epoch()),
+  const Share share{.epoch = epoch_of(done()),
+                    .global_batch = sampler_.size_of_batch(done() % batches_per_epoch()),
                     .images = &prefetcher_.next()};
   ++next_;
   look_ahead();
@@ -37,13 +36,15 @@ Feed::Share Feed::next() {
 void Feed::look_ahead() {
   // Every thread has one to load, and another is ready.
   while (prefetcher_.ahead() < static_cast<std::size_t>(loader_threads_) + 1) {
-    const std::size_t step = next_ + prefetcher_.ahead();
+    const std::size_t number = next_ + prefetcher_.ahead();
+    const std::size_t step = number / hosted();
     const std::size_t epoch = epoch_of(step);
     const std::size_t order = mistake_ == Mistake::same_order ? 1 : epoch;
-    const int whose = mistake_ == Mistake::same_shard ? 0 : rank_;
+    const int mine = shards_.first + static_cast<int>(number % hosted());
+    const int whose = mistake_ == Mistake::same_shard ? 0 : mine;
     const auto global = sampler_.batch(order, step % batches_per_epoch());
-    const data::Range mine = data::share(global.size(), whose, size_);
-    prefetcher_.ask(global.subspan(mine.begin, mine.size()), epoch);
+    const data::Range range = data::share(global.size(), whose, shards_.all);
+    prefetcher_.ask(global.subspan(range.begin, range.size()), epoch);
   }
 }
 

@@ -6,7 +6,6 @@
 #include "optim/sgd.h"
 #include "train/engine_options.h"
 #include "train/same_layouts.h"
-#include "train/statistics_average.h"
 
 #include <fmt/format.h>
 
@@ -22,9 +21,10 @@ std::optional<Group> make_norm_group(Group& group, const TrainConfig& config) {
   return group.split(0);
 }
 
-engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape& images, int ranks,
-                               std::uint64_t seed, const std::optional<Group>& norm_group) {
-  engine::EngineOptions options = engine_options(config, images, ranks);
+engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape& images,
+                               int shards, std::uint64_t seed,
+                               const std::optional<Group>& norm_group) {
+  engine::EngineOptions options = engine_options(config, images, shards);
   options.seed = seed;
   options.batch_norm_group = norm_group;
   engine::MadeEngine made = engine::make_engine(options);
@@ -50,6 +50,11 @@ void add(const Counters& after, const Counters& before, Record& record) {
   record.operations += static_cast<double>(after.operations - before.operations);
 }
 
+std::string notice_of(const engine::MadeEngine& made, const TrainConfig& config) {
+  const std::string order = config.shards > 0 ? sync::order_of_its_own(config.method()) : "";
+  return made.notice + (made.notice.empty() || order.empty() ? "" : ". ") + order;
+}
+
 constexpr std::string_view kOptimizer = "optimizer.";
 
 std::string optimizer_name(const optim::OptimizerState& state, const sync::Parameter& parameter) {
@@ -71,16 +76,22 @@ std::unique_ptr<optim::Optimizer> make_optimizer(ArrayView weights, ArrayView gr
 
 Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape& images)
     : group_(std::move(group)),
+      shards_(config.shards_of(group_.rank(), group_.size())),
       mistake_(parse_mistake(config.mistake)),
+      op_(config.shards > 0 ? ReduceOp::sum : ReduceOp::average),
       norm_group_(make_norm_group(group_, config)),
-      made_(make_engine(config, images, group_.size(),
+      made_(make_engine(config, images, shards_.all,
                         config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0),
                         norm_group_)),
       engine_(std::move(made_.engine)),
+      statistics_(*engine_, shards_),
       gradients_(group_, engine_->parameters(), make_layout(group_, *engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
-      method_(sync::make_sync_method(config.method(), group_, gradients_)),
-      trace_(gradients_, config.method().sync == "ddp"),
+      sum_(gradients_, shards_.count),
+      chosen_(config.shards > 0 ? sync::along_tree(config.method(), group_) : config.method()),
+      method_(sync::make_sync_method(chosen_, group_, gradients_, op_)),
+      notice_(notice_of(made_, config)),
+      trace_(gradients_, chosen_.sync == "ddp"),
       slowdown_(Slowdown::parse(config.slow)) {
   const ArrayView weights(weights_.data(), gradients_.layout().size(), engine_->type());
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
@@ -102,39 +113,56 @@ Record Replica::step(Feed& feed) {
   {
     observe::Span total(times.total, trace_.trace(), "iteration", observe::EventKind::iteration,
                         static_cast<std::int64_t>(feed.done() + 1));
-    Feed::Share share;
-    engine::Score score;
-    {
-      observe::Span span(times.data, trace_.trace(), "data");
-      share = feed.next();
+    std::vector<double> losses;
+    for (int number = 0; number < shards_.count; ++number) {
+      const engine::Score score = compute(feed, number, record);
+      losses.push_back(score.loss_sum);
+      record.correct += static_cast<double>(score.correct);
+      record.samples += static_cast<double>(score.samples);
     }
-    {
-      observe::Span span(times.forward, trace_.trace(), "forward");
-      score = engine_->forward(*share.images);
-      slowdown_.suffer(group_.rank());
-    }
-    count_batch_norm(times.forward, record);
-    {
-      observe::Span span(times.backward, trace_.trace(), "backward");
-      // The average of the ranks' gradients must be the mean over the global batch, even where the
-      // ranks' shares of it differ in size.
-      const double all = mistake_ == Mistake::sum ? group_.size() : 1;
-      engine_->backward(all * static_cast<double>(share.images->size()) * group_.size() /
-                        static_cast<double>(share.global_batch));
-    }
-    count_batch_norm(times.backward, record);
+    record.loss_sum = sync::tree_sum(losses);
     times.hidden = group_.counters().seconds - before.seconds;
     if (mistake_ == Mistake::sync_after_update) update(times);
     synchronise(times);
     if (mistake_ != Mistake::sync_after_update) update(times);
-    record.epoch = static_cast<double>(share.epoch);
-    record.loss_sum = score.loss_sum;
-    record.correct = static_cast<double>(score.correct);
-    record.samples = static_cast<double>(score.samples);
   }
   const Counters after = group_.counters();
   add(after, before, record);
   return record;
+}
+
+engine::Score Replica::compute(Feed& feed, int number, Record& record) {
+  observe::Times& times = record.times;
+  Feed::Share share;
+  engine::Score score;
+  {
+    observe::Span span(times.data, trace_.trace(), "data");
+    share = feed.next();
+  }
+  {
+    observe::Span span(times.forward, trace_.trace(), "forward");
+    statistics_.enter(number);
+    sum_.begin(number);
+    score = engine_->forward(*share.images);
+    slowdown_.suffer(group_.rank());
+  }
+  count_batch_norm(times.forward, record);
+  {
+    observe::Span span(times.backward, trace_.trace(), "backward");
+    engine_->backward(factor_of(share));
+  }
+  count_batch_norm(times.backward, record);
+  record.epoch = static_cast<double>(share.epoch);
+  return score;
+}
+
+double Replica::factor_of(const Feed::Share& share) const {
+  // What the ranks' gradients come to must be the mean over the global batch, even where their
+  // shares of it differ in size.
+  const double mine =
+      static_cast<double>(share.images->size()) / static_cast<double>(share.global_batch);
+  if (op_ == ReduceOp::sum) return mine;
+  return mine * group_.size() * (mistake_ == Mistake::sum ? group_.size() : 1);
 }
 
 void Replica::count_batch_norm(double& part, Record& record) {
@@ -161,6 +189,7 @@ void Replica::update(observe::Times& times) {
 }
 
 void Replica::ready(std::size_t parameter) {
+  if (!sum_.add(parameter)) return;
   trace_.gradient_ready(parameter);
   if (mistake_ != Mistake::sync_after_update) method_->ready(parameter);
 }
@@ -207,6 +236,7 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
       model.push_back(tensor);
   }
   engine_->load(model, source);
+  statistics_.spread();
   for (const optim::OptimizerState& kind : optimizer_->state())
     for (std::size_t i = 0; i < gradients_.parameters().size(); ++i) {
       const sync::Slot& slot = gradients_.layout().slots()[i];
@@ -221,27 +251,40 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
 
 void Replica::average_statistics() {
   if (norm_group_) return;
-  train::average_statistics(group_, *engine_);
+  statistics_.average(group_);
 }
 
-engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
-  average_statistics();
+engine::Score Replica::evaluate_share(const data::Loader& loader, const data::Range& mine) {
   constexpr std::size_t kBatch = 250;
   data::Batch batch;
-  const data::Range mine = data::share(count, group_.rank(), group_.size());
   std::vector<std::uint32_t> indices;
-  std::vector<double> sums(3);
+  engine::Score all;
   for (std::size_t begin = mine.begin; begin < mine.end; begin += kBatch) {
     indices.clear();
     for (std::size_t i = begin; i < std::min(begin + kBatch, mine.end); ++i)
       indices.push_back(static_cast<std::uint32_t>(i));
     loader.load(indices, batch);
     const engine::Score score = engine_->evaluate(batch);
-    sums[0] += score.loss_sum;
+    all.loss_sum += score.loss_sum;
+    all.correct += score.correct;
+    all.samples += score.samples;
+  }
+  return all;
+}
+
+engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
+  average_statistics();
+  std::vector<double> losses;
+  std::vector<double> sums(3);
+  for (int shard = shards_.first; shard < shards_.first + shards_.count; ++shard) {
+    const engine::Score score = evaluate_share(loader, data::share(count, shard, shards_.all));
+    losses.push_back(score.loss_sum);
     sums[1] += static_cast<double>(score.correct);
     sums[2] += static_cast<double>(score.samples);
   }
-  group_.all_reduce(sums);
+  sums[0] = sync::tree_sum(losses);
+  group_.all_reduce(sums, ReduceOp::sum,
+                    op_ == ReduceOp::sum ? sync::tree_algorithm(group_) : Algorithm::automatic);
   return {sums[0], static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
 }
 

@@ -1,5 +1,6 @@
 // Replica: one rank's copy of the model, and all that keeps it in step with the others: flat
-// weights and gradients, the sync method, the optimizer.
+// weights and gradients, the sync method, the optimizer. It computes the shards that it hosts one
+// after another.
 #pragma once
 
 #include <lockstep/group.h>
@@ -7,11 +8,13 @@
 #include "engine/make_engine.h"
 #include "observe/trace.h"
 #include "optim/optimizer.h"
+#include "sync/shard_sum.h"
 #include "sync/sync_method.h"
 #include "train/config.h"
 #include "train/feed.h"
 #include "train/recorder.h"
 #include "train/slowdown.h"
+#include "train/statistics.h"
 #include "train/step_trace.h"
 
 #include <memory>
@@ -28,7 +31,7 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  /// One iteration on this rank's share of the feed's next global batch: the line from loader to
+  /// One iteration on this rank's shares of the feed's next global batch: the line from loader to
   /// optimizer. The record has its epoch, scores, times and bytes; iteration and learning rate are
   /// the caller's to fill in. A collective.
   Record step(Feed& feed);
@@ -59,27 +62,40 @@ class Replica {
   const engine::Engine& engine() const { return *engine_; }
   /// Where the gradients lie.
   const sync::Layout& layout() const { return gradients_.layout(); }
-  /// What a user may want to know of the choice of the engine; empty for nothing.
-  const std::string& notice() const { return made_.notice; }
+  /// What a user may want to know of the engine and the method; empty for nothing.
+  const std::string& notice() const { return notice_; }
 
  private:
+  /// Forward and backward of the feed's next share, which is that of the `number`-th shard that
+  /// this rank hosts.
+  engine::Score compute(Feed& feed, int number, Record& record);
+  /// What its mean loss counts in the gradients of the whole.
+  double factor_of(const Feed::Share& share) const;
   /// Called by backward as soon as a parameter's gradient is final.
   void ready(std::size_t parameter);
   /// Batch norm's messages hold forward and backward up: what they took since the last call is no
   /// part of that, but exposed communication.
   void count_batch_norm(double& part, Record& record);
+  engine::Score evaluate_share(const data::Loader& loader, const data::Range& mine);
   void synchronise(observe::Times& times);
   void update(observe::Times& times);
 
   Group group_;
+  const sync::Shards shards_;
   const Mistake mistake_;
+  /// With shards gradients are added up, and nothing is divided; else they are averaged.
+  const ReduceOp op_;
   std::optional<Group> norm_group_;  ///< its own, so that it does not queue behind gradients
   Counters norm_counted_;
   engine::MadeEngine made_;
   std::unique_ptr<engine::Engine> engine_;
+  Statistics statistics_;
   sync::Gradients gradients_;
   Memory weights_;
+  sync::ShardSum sum_;
+  const sync::Method chosen_;
   std::unique_ptr<sync::SyncMethod> method_;
+  const std::string notice_;
   StepTrace trace_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   const Slowdown slowdown_;

@@ -10,7 +10,7 @@
 #include "sync/ddp.h"
 #include "sync/same_on_all.h"
 #include "train/same_layouts.h"
-#include "train/statistics_average.h"
+#include "train/statistics.h"
 #include "train/tensor_batch.h"
 
 #include <fmt/format.h>
@@ -100,6 +100,7 @@ class SequentialTrainer::Implementation {
         shape_(shape_of(image)),
         classes_(classes_of(module_)),
         engine_(make_engine(image, options)),
+        statistics_(*engine_, sync::shards_of(0, group_.rank(), group_.size())),
         gradients_(group_, engine_->parameters(),
                    sync::Layout(engine_->parameters(), engine_->type(),
                                 {options.first_bucket_bytes, options.bucket_bytes})),
@@ -142,7 +143,7 @@ class SequentialTrainer::Implementation {
 
   void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }
 
-  void average_statistics() { train::average_statistics(group_, *engine_); }
+  void average_statistics() { statistics_.average(group_); }
 
   void copy_to_module() {
     average_statistics();
@@ -188,6 +189,7 @@ class SequentialTrainer::Implementation {
   const data::ImageShape shape_;
   const std::int64_t classes_;
   std::unique_ptr<engine::Engine> engine_;
+  train::Statistics statistics_;
   sync::Gradients gradients_;
   Memory weights_;
   sync::Ddp method_;

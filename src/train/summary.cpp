@@ -3,10 +3,12 @@
 #include <lockstep/error.h>
 
 #include "observe/statistics.h"
+#include "sync/shards.h"
 
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <span>
 
 namespace lockstep::train {
@@ -66,6 +68,17 @@ Totals totals_of(std::span<const Record> records, std::span<const Record> last_e
     totals.samples += record.samples;
   }
   return totals;
+}
+
+/// The loss of an epoch over all ranks: each iteration's along a tree, then one after another, so
+/// that with shards it is the same on any number of workers.
+double loss_sum_of(const std::vector<std::vector<Record>>& ranks) {
+  std::map<double, std::vector<double>> by_iteration;
+  for (const auto& records : ranks)
+    for (const Record& record : records) by_iteration[record.iteration].push_back(record.loss_sum);
+  double sum = 0;
+  for (const auto& [iteration, losses] : by_iteration) sum += sync::tree_sum(losses);
+  return sum;
 }
 
 double ratio(double part, double whole) {
@@ -133,6 +146,7 @@ void summarise(const std::vector<std::vector<Record>>& records,
     fill(summary.ranks[rank], mine);
     all.add(mine);
   }
+  all.loss_sum = loss_sum_of(last_epoch);
   fill(summary, all);
   summary.seconds_per_iteration = distribution_of(records);
   summary.bandwidth_mbs = ratio(all.bytes, all.times.communication) / 1e6;

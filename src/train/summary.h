@@ -49,7 +49,7 @@ struct Summary {
   int workers = 1;
   int threads = 1;
   std::size_t global_batch = 0;
-  int shards = 1;
+  int shards = 1;  ///< as many as workers, unless asked for
   std::size_t epochs = 0;
   std::size_t iterations = 0;
   double seconds_total = 0;

@@ -44,7 +44,8 @@ class Worker {
         dataset_(open_dataset(config)),
         config_(with_convolution_choice(group_, config, dataset_.train.shape(), progress)),
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
-              group_.rank(), group_.size(), parse_mistake(config.mistake), config.loader_threads),
+              config.shards_of(group_.rank(), group_.size()), parse_mistake(config.mistake),
+              config.loader_threads),
         replica_(group_, config_, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
         recorder_(group_,
@@ -254,6 +255,7 @@ class Worker {
     summary.workers = group_.size();
     summary.threads = config_.threads_per_worker();
     summary.global_batch = config_.batch;
+    summary.shards = config_.shards > 0 ? config_.shards : group_.size();
     return summary;
   }
 

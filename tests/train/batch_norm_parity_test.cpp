@@ -49,8 +49,8 @@ Digest digest_of_state(std::vector<models::StoredTensor> tensors) {
 
 /// A rank's shares of the reference's batches, in the order of the images.
 Feed feed_of(const data::Loader& loader, const Group& group) {
-  return Feed(loader, {.count = kSteps * kBatch, .batch = kBatch, .shuffle = false}, group.rank(),
-              group.size());
+  return Feed(loader, {.count = kSteps * kBatch, .batch = kBatch, .shuffle = false},
+              sync::shards_of(0, group.rank(), group.size()));
 }
 
 class BatchNormParity : public ::testing::TestWithParam<std::string> {

@@ -66,7 +66,7 @@ Trained train(const TrainConfig& config, const data::Loader& loader,
   run_threads(config.workers, [&](Group group) {
     engine::use_threads(1);
     Replica replica(group, config, loader.shape());
-    Feed feed(loader, sampling, group.rank(), group.size());
+    Feed feed(loader, sampling, sync::shards_of(0, group.rank(), group.size()));
     for (std::size_t step = 0; step < steps; ++step) {
       const Record record = replica.step(feed);
       std::vector<double> sums{record.loss_sum, record.samples};
@@ -131,7 +131,8 @@ TEST(SyncBatchNormTrainingOff, StatisticsOfEachWorkerTrainSomethingElse) {
     engine::use_threads(1);
     const data::Loader loader = make_loader("vgg11", 1, 13);
     Replica replica(group, config, loader.shape());
-    Feed feed(loader, {.count = 13, .batch = 10, .seed = 3}, group.rank(), group.size());
+    Feed feed(loader, {.count = 13, .batch = 10, .seed = 3},
+              sync::shards_of(0, group.rank(), group.size()));
     for (int step = 0; step < 3; ++step) replica.step(feed);
     if (group.rank() == 0) parted.weights = floating_values(replica.engine().parameter_state());
   });

@@ -77,13 +77,7 @@ class OnednnEngine : public Engine {
 
   void record_in(observe::Trace* trace) override { trace_ = trace; }
 
-  std::vector<ArrayView> statistics() override {
-    std::vector<ArrayView> views;
-    for (const torch::Tensor& buffer : model_->buffers())
-      if (buffer.is_floating_point())
-        views.emplace_back(buffer.data_ptr(), static_cast<std::size_t>(buffer.numel()), type());
-    return views;
-  }
+  std::vector<ArrayView> statistics() override { return models::buffer_views(*model_); }
 
   std::vector<models::StoredTensor> parameter_state() const override {
     const std::vector<torch::Tensor> tensors = model_->parameters();

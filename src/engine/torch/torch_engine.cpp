@@ -84,13 +84,7 @@ class TorchEngine : public Engine {
     if (trace) operations_.emplace(*trace);
   }
 
-  std::vector<ArrayView> statistics() override {
-    std::vector<ArrayView> views;
-    for (const torch::Tensor& buffer : model_->buffers())
-      if (buffer.is_floating_point())
-        views.emplace_back(buffer.data_ptr(), static_cast<std::size_t>(buffer.numel()), type_);
-    return views;
-  }
+  std::vector<ArrayView> statistics() override { return models::buffer_views(*model_); }
   std::vector<models::StoredTensor> parameter_state() const override {
     return models::parameters_of(*model_);
   }

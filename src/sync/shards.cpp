@@ -1,0 +1,74 @@
+#include "sync/shards.h"
+
+#include <lockstep/error.h>
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace lockstep::sync {
+
+namespace {
+
+bool is_power_of_two(int value) {
+  return value > 0 && std::has_single_bit(static_cast<unsigned>(value));
+}
+
+bool goes_through_rank_zero(const Method& method) {
+  return method.sync == "gather-scatter" || method.sync == "p2p" || method.sync == "coordinator";
+}
+
+}  // namespace
+
+Shards shards_of(int asked, int rank, int workers) {
+  if (asked == 0) return {rank, 1, workers};
+  const int count = asked / workers;
+  return {rank * count, count, asked};
+}
+
+void require_shards(int asked, int workers) {
+  if (asked == 0) return;
+  if (!is_power_of_two(asked) || asked > 1024)
+    throw UsageError(
+        fmt::format("--shards is {}: it must be a power of two, from 1 to 1024", asked));
+  if (!is_power_of_two(workers) || workers > asked)
+    throw UsageError(fmt::format(
+        "--shards {} cannot be shared out over {} workers: --workers must be a power of two, {} at "
+        "the most",
+        asked, workers, asked));
+}
+
+Algorithm tree_algorithm(const Group& group) {
+  return group.has(Algorithm::direct) ? Algorithm::direct : Algorithm::halving_doubling;
+}
+
+Method along_tree(Method method, const Group& group) {
+  if (!goes_through_rank_zero(method) && method.algorithm == Algorithm::automatic)
+    method.algorithm = tree_algorithm(group);
+  return method;
+}
+
+std::string order_of_its_own(const Method& method) {
+  switch (method.algorithm) {
+    case Algorithm::automatic:
+    case Algorithm::tree:
+    case Algorithm::halving_doubling:
+    case Algorithm::direct:
+      return "";
+    default:
+      return fmt::format(
+          "{} adds in an order of its own: with another number of workers the last bits of the "
+          "weights will differ, in spite of --shards. direct, tree and halving-doubling add along "
+          "one tree",
+          name_of(method.algorithm));
+  }
+}
+
+double tree_sum(std::span<const double> values) {
+  if (values.empty()) return 0;
+  if (values.size() == 1) return values[0];
+  const std::size_t half = values.size() / 2;
+  return tree_sum(values.first(half)) + tree_sum(values.subspan(half));
+}
+
+}  // namespace lockstep::sync

@@ -1,0 +1,40 @@
+// Statistics: batch norm's running means and variances, of each shard that a worker hosts. Shards
+// see images of their own, so theirs differ; the engine holds those of one shard at a time. Before
+// a model is evaluated or saved they are made one.
+#pragma once
+
+#include <lockstep/group.h>
+
+#include "engine/engine.h"
+#include "sync/shards.h"
+
+namespace lockstep::train {
+
+class Statistics {
+ public:
+  /// Every shard starts with what the engine has. The engine must outlive it.
+  Statistics(engine::Engine& engine, const sync::Shards& shards);
+
+  /// Makes the engine's statistics those of the worker's `shard`-th shard, from 0.
+  void enter(int shard);
+
+  /// Gives every shard what the engine has now.
+  void spread();
+
+  /// Replaces those of all shards of all workers by their average, added in the order of the fixed
+  /// tree on any transport: the same to the bit on all. The engine's counts of batches are the
+  /// worker's first shard's. A collective, unless the model has none.
+  void average(Group& group);
+
+ private:
+  void save();
+  void load();
+
+  engine::Engine& engine_;
+  const sync::Shards shards_;
+  std::size_t averaged_ = 0;                    ///< bytes: these come first, counts behind them
+  std::vector<std::vector<std::byte>> copies_;  ///< by shard; that of `current_` is out of date
+  int current_ = 0;
+};
+
+}  // namespace lockstep::train

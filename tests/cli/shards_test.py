@@ -1,0 +1,55 @@
+"""--shards: the same bits on any number of workers, over every transport, and words where that cannot be."""
+import json
+import shutil
+import unittest
+
+from program import SMALL, ProgramTest
+
+JOB = [*SMALL, "--iterations", 3, "--momentum", 0.9, "--shards", 4]
+
+
+class Shards(ProgramTest):
+    def train(self, *options):
+        output, errors = self.run_program("train", *JOB, *options, "--run-dir", "run")
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        shutil.rmtree(self.folder / "run")
+        return summary, output + errors
+
+    def outcome(self, *options):
+        summary, _ = self.train(*options)
+        self.assertEqual(summary["shards"], 4)
+        return summary["weights_sha256"], summary["train_loss"], summary["test_loss"]
+
+    def test_workers_and_transports_do_not_matter(self):
+        alone = self.outcome("--workers", 1)
+        for workers, transport in [(2, "shm"), (4, "shm"), (4, "thread"), (2, "gloo"), (4, "gloo"), (4, "shm+gloo")]:
+            self.assertEqual(self.outcome("--workers", workers, "--transport", transport), alone, (workers, transport))
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_nor_does_mpi(self):
+        alone = self.outcome("--workers", 1)
+        for workers, transport in [(2, "mpi"), (4, "mpi"), (2, "shm+mpi")]:
+            self.assertEqual(self.outcome("--workers", workers, "--transport", transport), alone, (workers, transport))
+
+    def test_ring_says_that_its_order_is_its_own(self):
+        _, words = self.train("--workers", 2, "--sync", "ring")
+        self.assertIn("ring adds in an order of its own", words)
+        _, words = self.train("--workers", 2, "--sync", "tree")
+        self.assertNotIn("order of its own", words)
+
+    def test_compare_says_what_is_the_same(self):
+        output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "p2p,ddp", "--run-dir", "all")
+        self.assertIn("all methods end with the weights of one worker alone, to the last bit", output)
+        output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "ring,ddp", "--run-dir", "ring")
+        self.assertIn("all methods but ring end with the weights of one worker alone", output)
+
+    def test_impossible_numbers_are_bad_usage(self):
+        for options, words in [(["--shards", 3], "must be a power of two"), (["--shards", -1], "must be a power of two"),
+                               (["--shards", 4, "--workers", 3], "cannot be shared out over 3 workers"),
+                               (["--shards", 2, "--workers", 4], "2 at the most")]:
+            _, errors = self.run_program("train", *SMALL, *options, "--run-dir", "run", code=2)
+            self.assertIn(words, errors)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
