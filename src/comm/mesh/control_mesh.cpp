@@ -72,8 +72,10 @@ void ControlMesh::agree(const Fingerprint& call, const Deadline& deadline) {
     for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.send(Call{call});
   }
   wait_for_calls(call, deadline);
-  throw_if_lost(given_up_now(), call);
+  const std::vector<int> given_up = given_up_now();
+  // Goes first: where ranks disagree, those who left because of it may have made others give up.
   require_agreement(take_calls(call));
+  throw_if_lost(given_up, call);
   seconds_waited_.store(seconds_waited() + now_seconds() - start, std::memory_order_relaxed);
 }
 
@@ -88,23 +90,22 @@ void ControlMesh::wait_for_calls(const Fingerprint& call, const Deadline& deadli
     // A peer may come only after it has got what this rank is still sending.
     const bool moving = move_others();
     if (moving && round % 1024 != 0) continue;
-    throw_if_lost(without_call_now(), call);
+    throw_if_lost(gone_without_call_now(), call);
     if (deadline.passed()) report_late(call, deadline);
     if (!moving) sleep_until_something_comes();
   }
 }
 
-void ControlMesh::throw_if_lost(const std::vector<int>& missing, const Fingerprint& call) {
-  for (int rank : missing)
-    if (const auto loss = loss_of(rank)) throw lost_in_call(me(), call.text(), *loss);
+void ControlMesh::throw_if_lost(const std::vector<int>& gone, const Fingerprint& call) {
+  if (!gone.empty()) throw lost_in_call(me(), call.text(), *loss_of(gone.front()));
 }
 
 /// Returns if those who were late have come after all.
 void ControlMesh::report_late(const Fingerprint& call, const Deadline& deadline) {
   std::vector<int> stuck = silent_among(without_call_now());
+  throw_if_lost(gone_without_call_now(), call);
   const std::vector<int> missing = without_call_now();
   if (missing.empty()) return;
-  throw_if_lost(missing, call);
   std::erase_if(stuck, [&](int rank) {
     return std::find(missing.begin(), missing.end(), rank) == missing.end();
   });
@@ -116,6 +117,16 @@ void ControlMesh::report_late(const Fingerprint& call, const Deadline& deadline)
 std::vector<int> ControlMesh::without_call_now() {
   Lock lock(mutex_);
   return without_call();
+}
+
+std::vector<int> ControlMesh::gone_without_call_now() {
+  Lock lock(mutex_);
+  std::vector<int> gone;
+  for (int rank : without_call()) {
+    const ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
+    if (link.presence() != ControlLink::Presence::present) gone.push_back(rank);
+  }
+  return gone;
 }
 
 std::vector<int> ControlMesh::given_up_now() {

@@ -107,10 +107,14 @@ class ControlMesh {
   bool all_have_come();
   void wait_for_calls(const Fingerprint& call, const Deadline& deadline);
   std::vector<int> without_call_now();
+  /// Those that will not come any more. Asked under one lock: the watcher may read a call and the
+  /// goodbye behind it at any moment, and whoever left with its call made is no loss to this call.
+  std::vector<int> gone_without_call_now();
   /// Those that came to this call, and left again because somebody was late or lost. Whoever comes
   /// after that must not start moving data with them: MPI could not take it back.
   std::vector<int> given_up_now();
-  void throw_if_lost(const std::vector<int>& missing, const Fingerprint& call);
+  /// `gone` are ranks that are not present any more.
+  void throw_if_lost(const std::vector<int>& gone, const Fingerprint& call);
   void report_late(const Fingerprint& call, const Deadline& deadline);
   void sleep_until_something_comes();
   std::vector<Fingerprint> take_calls(const Fingerprint& mine);
