@@ -38,7 +38,8 @@ TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
   for (int size : {1, 2, 3}) {
     std::vector<std::unique_ptr<Feed>> feeds;
     for (int rank = 0; rank < size; ++rank)
-      feeds.push_back(std::make_unique<Feed>(loader, options, rank, size, Mistake::none, threads));
+      feeds.push_back(std::make_unique<Feed>(loader, options, sync::shards_of(0, rank, size),
+                                             Mistake::none, threads));
     EXPECT_EQ(feeds[0]->loader_threads(), threads > 0 ? threads : big ? 1 : 0);
     data::Sampler sampler(options);
     for (std::size_t step = 0; step < 9; ++step) {
@@ -58,6 +59,27 @@ TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
       EXPECT_EQ(seen, std::vector<std::int64_t>(planned.begin(), planned.end())) << step;
     }
   }
+}
+
+TEST(Feed, OfAWorkerWithSeveralShardsHasThemOneAfterAnother) {
+  const data::Loader loader = numbered(22, false);
+  const data::SamplerOptions options{.count = 22, .batch = 8, .seed = 3};
+  Feed both(loader, options, sync::shards_of(4, 1, 2));
+  Feed third(loader, options, sync::shards_of(4, 2, 4));
+  Feed fourth(loader, options, sync::shards_of(4, 3, 4));
+  both.skip(1);
+  third.skip(1);
+  fourth.skip(1);
+  for (std::size_t step = 1; step < 5; ++step)
+    for (Feed* alone : {&third, &fourth}) {
+      EXPECT_EQ(both.done(), step);
+      const Feed::Share expected = alone->next();
+      const Feed::Share share = both.next();
+      EXPECT_EQ(share.epoch, expected.epoch);
+      EXPECT_EQ(share.global_batch, expected.global_batch);
+      EXPECT_EQ(share.images->pixels, expected.images->pixels);
+      EXPECT_EQ(share.images->labels, expected.images->labels);
+    }
 }
 
 }  // namespace
