@@ -129,7 +129,11 @@ double least_of_all(const Layer& layer, const Chip& chip, Goal goal) {
 
 TEST(DataflowSearch, NoAllowedMappingIsBetter) {
   Random random(10);
-  Chip chip{.rows = 4, .columns = 5, .buffer_bytes = 600, .filter_buffer_bytes = 120};
+  Chip chip;
+  chip.rows = 4;
+  chip.columns = 5;
+  chip.buffer_bytes = 600;
+  chip.filter_buffer_bytes = 120;
   chip.registers = {.filter = 18, .ifmap = 6, .psum = 4};
   for (int trial = 0; trial < 30; ++trial) {
     const Count kernel = 1 + static_cast<Count>(random.below(3));

@@ -106,7 +106,9 @@ TEST(DataflowSimulator, ThousandsOfRandomShapesEqualAPlainConvolution) {
     if (forbidden(layer, chip, Mapping{})) continue;
     const Mapping mapping = random_mapping(random, layer, chip);
     const Operands operands = random_operands(layer, trial);
-    const Simulation simulation = simulate(operands, chip, mapping, {.mac_width = draw(random, 4)});
+    SimulationOptions options;
+    options.mac_width = draw(random, 4);
+    const Simulation simulation = simulate(operands, chip, mapping, options);
     ASSERT_EQ(simulation.output, plain_convolution(operands)) << trial << ": " << text_of(mapping);
     ASSERT_EQ(simulation.counters.macs, layer.macs()) << trial << ": " << text_of(mapping);
   }
