@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 namespace lockstep::cli {
@@ -56,17 +57,23 @@ std::vector<Result> results_of(const DataflowOptions& options, const std::vector
 /// Whether the results can be laid beside what was measured.
 bool is_as_published(const DataflowOptions& options, const std::vector<Layer>& layers) {
   const dataflow::PublishedNetwork* known = dataflow::published(options.model);
-  return known != nullptr && !options.training && layers.front().batch == known->batch &&
+  return known != nullptr && options.mapping == "published" &&
+         layers.front().batch == known->batch &&
          wanted_dataflows(options).front() == "row-stationary";
 }
 
 std::string subject_of(const DataflowOptions& options, const std::vector<Layer>& layers) {
+  static const std::map<std::string, std::string> kNames{{"alexnet", "AlexNet"},
+                                                         {"vgg16", "VGG-16"},
+                                                         {"lenet5", "LeNet-5"},
+                                                         {"vgg11", "VGG-11"},
+                                                         {"resnet18", "ResNet-18"}};
   const Layer& first = layers.front();
   const std::string name =
       options.model.empty()
           ? fmt::format("{}×{}×{}, {} filters of {}×{}", first.channels, first.height, first.width,
                         first.filters, first.kernel_height, first.kernel_width)
-          : options.model;
+          : kNames.at(options.model);
   return fmt::format("{}{}, batch {}", options.training ? "Training " : "", name, first.batch);
 }
 

@@ -35,6 +35,13 @@ function activityOf(cycle, number) {
   return (cycle.products ?? []).find((product) => product[0] === number) ?? null;
 }
 
+// Where the window begins, and the first column of the input row that is shown.
+function windowOf(product, row, shape, stride) {
+  const start = product ? product[4] * stride : 0;
+  return { start, from: Math.max(0, Math.min(start, row.length - shape.shown)) };
+}
+
+// The filter slides along the input: it stands above its window.
 function drawFilterRow(context, x, y, weights, product) {
   weights.forEach((weight, tap) => {
     const used = product && tap >= product[5] && tap < product[5] + product[6];
@@ -43,10 +50,7 @@ function drawFilterRow(context, x, y, weights, product) {
   });
 }
 
-// The row slides so that its window stays below the filter.
-function drawInputRow(context, x, y, row, product, shape, stride) {
-  const start = product ? product[4] * stride : 0;
-  const from = Math.max(0, Math.min(start, row.length - shape.shown));
+function drawInputRow(context, x, y, row, product, shape, { start, from }) {
   row.slice(from, from + shape.shown).forEach((value, at) => {
     const index = from + at;
     const used = product && index >= start + product[5] && index < start + product[5] + product[6];
@@ -74,9 +78,11 @@ function drawElement(context, player_, cycle, its, x, y, shape) {
   context.textAlign = 'left';
   context.textBaseline = 'middle';
   context.fillText(`PE${its.number + 1}`, x + 10, y + 14);
-  drawFilterRow(context, x + 10, y + 26, recording.filter[filter][channel][its.row], product);
-  drawInputRow(context, x + 10, y + 26 + CELL, recording.input[image][channel][its.input_row], product, shape,
-    recording.stride);
+  const row = recording.input[image][channel][its.input_row];
+  const place = windowOf(product, row, shape, recording.stride);
+  drawFilterRow(context, x + 10 + (place.start - place.from) * CELL, y + 26,
+    recording.filter[filter][channel][its.row], product);
+  drawInputRow(context, x + 10, y + 26 + CELL, row, product, shape, place);
   drawPsum(context, player_, product, x + 10, y + 34 + 2 * CELL);
 }
 
@@ -127,16 +133,24 @@ function drawArrow(context, x1, y1, x2, y2) {
   context.fill();
 }
 
+// Few elements are drawn larger, many smaller, as long as they can be read; beyond that the box scrolls.
+function fittingScale(canvas, width) {
+  const room = canvas.parentElement ? canvas.parentElement.clientWidth - 14 : width;
+  return Math.max(0.6, Math.min(1.7, room / width));
+}
+
 function drawArray(player_, cycle) {
   const shape = elementShape(player_);
   const grid = usedGrid(player_);
   const [width, height] = [grid.columns * (shape.width + GAP) + GAP, grid.rows * (shape.height + GAP) + GAP + 8];
-  const density = Math.min(window.devicePixelRatio || 1, 2);
   const { canvas } = player_;
-  if (canvas.width !== width * density || canvas.height !== height * density) {
-    Object.assign(canvas, { width: width * density, height: height * density });
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+  const scale = fittingScale(canvas, width);
+  const density = scale * Math.min(window.devicePixelRatio || 1, 2);
+  const [across, down] = [Math.round(width * density), Math.round(height * density)];
+  if (canvas.width !== across || canvas.height !== down) {
+    Object.assign(canvas, { width: across, height: down });
+    canvas.style.width = `${Math.round(width * scale)}px`;
+    canvas.style.height = `${Math.round(height * scale)}px`;
   }
   const context = canvas.getContext('2d');
   context.setTransform(density, 0, 0, density, 0, 0);

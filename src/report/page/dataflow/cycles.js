@@ -52,9 +52,9 @@ function cyclesBody(page) {
         + `Down a column, psums add up to a row of the output. Mapping: ${recording.mapping}; `
         + `${plural(recording.mac_width, 'product')} a cycle in each element.`),
       playerControls(), legendOfColours(),
-      element('div', { class: 'scroll stage' }, player.canvas),
+      element('div', { class: 'theatre' }, [element('div', { class: 'scroll stage' }, player.canvas),
+        element('div', { class: 'result' }, [element('h3', {}, 'The output so far'), outputPlanes(recording)])]),
       element('p', { id: 'now', class: 'now', 'aria-live': 'polite' })]),
     counterList(),
-    section('output', 'The output so far', [outputPlanes(recording)]),
   ];
 }

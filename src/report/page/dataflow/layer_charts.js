@@ -4,8 +4,7 @@ const ENERGY_PARTS = [['alu', 'ALU', 'series-1'], ['register', 'registers', 'ser
   'series-3'], ['buffer', 'buffer', 'series-5'], ['dram', 'DRAM', 'series-2']];
 const CYCLE_PARTS = [['compute', 'computing', 'series-1'], ['bus_wait', 'waiting for a bus', 'series-2'],
   ['ramp_up', 'ramp-up of passes', 'series-5']];
-const WORD_PARTS = [['filter', 'filters', 'series-3'], ['ifmap', 'input maps', 'series-1'],
-  ['psum', 'psums', 'series-2']];
+const WORD_PARTS = [['filter', 'filters', 'filter'], ['ifmap', 'input maps', 'ifmap'], ['psum', 'psums', 'psum']];
 
 function wordsSum(words) {
   return WORD_PARTS.reduce((sum, [part]) => sum + words[part], 0);
@@ -42,18 +41,15 @@ function stackedBars({ title, label, rows, parts, unitName, scale, text, caption
     keys: colourKeys(parts.map(([, name, tint]) => ({ label: name, colour: tint }))) });
 }
 
-function amountText(suffix) {
-  return (value) => {
-    const [name, size] = amountUnit(value);
-    return `${threeDigits(value / size)}${name || suffix ? '\u00a0' : ''}${name}${suffix}`;
-  };
+function amountText(name, scale) {
+  return (value) => `${threeDigits(value / scale)}${name ? `\u00a0${name}` : ''}`;
 }
 
 function energyChart(title, rows, caption) {
   const largest = Math.max(...rows.map((row) => ENERGY_PARTS.reduce((sum, [part]) => sum + row.values[part], 0)));
   const [name, scale] = amountUnit(largest);
   return stackedBars({ title, rows, parts: ENERGY_PARTS, unitName: `energy, in ${name} multiply-accumulates`, scale,
-    text: amountText(''), caption, label: 'Stacked bars of energy by where it is spent' });
+    text: amountText(name, scale), caption, label: 'Stacked bars of energy by where it is spent' });
 }
 
 function timeChart(page, rows) {
@@ -66,8 +62,8 @@ function timeChart(page, rows) {
 
 function wordsChart(title, rows, caption) {
   const [name, scale] = amountUnit(Math.max(...rows.map((row) => wordsSum(row.values))));
-  return stackedBars({ title, rows, parts: WORD_PARTS, unitName: `${name} words`, scale, text: amountText('words'),
-    caption, label: `Stacked bars of words by kind: ${title}` });
+  return stackedBars({ title, rows, parts: WORD_PARTS, unitName: `${name} words`, scale,
+    text: amountText(name, scale), caption, label: `Stacked bars of words by kind: ${title}` });
 }
 
 function layerFigures(page) {
@@ -89,9 +85,20 @@ function layerFigures(page) {
 }
 
 function totalRows(page, field) {
-  return page.totals.map((total) => ({ label: total.pass === 'forward' && total.dataflow !== 'row-stationary'
-    ? total.dataflow : page.totals.some((other) => other.dataflow !== total.dataflow) ? total.dataflow : total.pass,
-  values: total[field] }));
+  const dataflows = new Set(page.totals.map((total) => total.dataflow));
+  return page.totals.map((total) => ({ label: dataflows.size > 1 ? total.dataflow : total.pass,
+    values: total[field] }));
+}
+
+function chipFacts(page) {
+  const { chip } = page;
+  if (!chip) return null;
+  const three = ({ filter, ifmap, psum }) => `${filter} filter, ${ifmap} input, ${psum} psum`;
+  const pairs = [['Array', chip.array.join('×')], ['Clock', `${chip.megahertz} MHz`],
+    ['Buffer', `${threeDigits(chip.buffer_bytes / 1024)} KiB`], ['Registers, words', three(chip.registers)],
+    ['Buses, words a cycle', three(chip.bus_words)]];
+  return element('dl', { class: 'facts', id: 'chip' }, pairs.map(([term, value]) =>
+    element('div', {}, [element('dt', {}, term), element('dd', {}, value)])));
 }
 
 function layersBody(page) {
@@ -108,6 +115,6 @@ function layersBody(page) {
     wordsChart('Words from and to the DRAM', rows((layer) => layer.accesses_by_type.dram),
       'Psums are the finished output. Nothing is compressed.'),
   ].filter((its) => its);
-  return [layerFigures(page), section('charts', 'Layer by layer', [element('div', { class: 'charts' }, charts)]),
-    tables(page)];
+  return [chipFacts(page), layerFigures(page),
+    section('charts', 'Layer by layer', [element('div', { class: 'charts' }, charts)]), tables(page)];
 }

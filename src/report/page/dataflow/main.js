@@ -26,5 +26,6 @@ function startPage() {
   };
   draw();
   onThemeChange(draw);
+  window.addEventListener('resize', drawPlayer);
   followPrinting();
 }

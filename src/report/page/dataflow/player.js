@@ -63,10 +63,11 @@ function playerControls() {
     });
   return element('div', { class: 'tools player' }, [
     element('span', { class: 'zoom' }, [
-      button('first', '⏮\ufe0e', 'First cycle', () => step(-Infinity)),
-      button('back', '◀\ufe0e', 'One cycle back', () => step(-1)),
-      button('play', 'Play', 'Play or pause', togglePlay), button('step', '▶\ufe0e', 'One cycle on', () => step(1)),
-      button('last', '⏭\ufe0e', 'Last cycle', () => step(Infinity))]),
+      button('first', 'First', 'First cycle', () => step(-Infinity)),
+      button('back', 'Back', 'One cycle back', () => step(-1)),
+      button('play', 'Play', 'Play or pause', togglePlay),
+      button('step', 'Step', 'One cycle on', () => step(1)),
+      button('last', 'Last', 'Last cycle', () => step(Infinity))]),
     slider, element('span', { class: 'range', id: 'cycle-number' }), speed]);
 }
 
