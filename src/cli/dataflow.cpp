@@ -109,14 +109,7 @@ void write_simulation(const DataflowOptions& options, const dataflow::Simulation
                       const dataflow::Mapping& mapping) {
   write_json(options.json, {{"output", json_of(simulation.output)},
                             {"counters", json_of(simulation.counters)},
-                            {"mapping",
-                             {{"m", mapping.m},
-                              {"n", mapping.n},
-                              {"e", mapping.e},
-                              {"p", mapping.p},
-                              {"q", mapping.q},
-                              {"r", mapping.r},
-                              {"t", mapping.t}}}});
+                            {"mapping", json_of(mapping)}});
 }
 
 void simulate_cycles(const DataflowOptions& options) {

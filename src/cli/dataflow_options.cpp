@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <tuple>
 
 namespace lockstep::cli {
 

@@ -54,15 +54,16 @@ void require_sound(const Layer& layer) {
   if (layer.channels % layer.groups != 0 || layer.filters % layer.groups != 0)
     throw UsageError(fmt::format("{}: {} groups do not divide {} channels and {} filters evenly",
                                  who(layer), layer.groups, layer.channels, layer.filters));
-  const double macs = static_cast<double>(layer.outputs()) *
-                      static_cast<double>(layer.group_channels() * layer.kernel_height) *
-                      static_cast<double>(layer.kernel_width);
-  if (macs > 1e15 || static_cast<double>(layer.batch) * static_cast<double>(layer.filters) *
-                             static_cast<double>(layer.out_height()) *
-                             static_cast<double>(layer.out_width()) >
-                         1e13)
-    throw UsageError(
-        fmt::format("{}: more than 10^15 multiplications: take smaller sizes", who(layer)));
+  double macs = 1;  // not in whole numbers, which might overflow
+  for (Count size : {layer.batch, layer.filters, layer.out_height(), layer.out_width(),
+                     layer.group_channels(), layer.kernel_height, layer.kernel_width})
+    macs *= static_cast<double>(size);
+  const double inputs = static_cast<double>(layer.batch) * static_cast<double>(layer.channels) *
+                        static_cast<double>(layer.height + 2 * layer.padding) *
+                        static_cast<double>(layer.width + 2 * layer.padding);
+  if (macs > 1e15 || inputs > 1e15)
+    throw UsageError(fmt::format(
+        "{}: more than 10^15 multiplications or inputs: take smaller sizes", who(layer)));
 }
 
 }  // namespace lockstep::dataflow

@@ -1,5 +1,7 @@
 #include "dataflow/result_json.h"
 
+#include <algorithm>
+
 namespace lockstep::dataflow {
 
 namespace {
@@ -16,11 +18,6 @@ json json_of(const Energy& energy) {
           {"buffer", energy.buffer},
           {"array", energy.array},
           {"register", energy.registers}};
-}
-
-json json_of(const Mapping& mapping) {
-  return {{"m", mapping.m}, {"n", mapping.n}, {"e", mapping.e}, {"p", mapping.p},
-          {"q", mapping.q}, {"r", mapping.r}, {"t", mapping.t}};
 }
 
 json json_of(const Placement& placement) {
@@ -70,6 +67,11 @@ void add_amounts(json& object, const Result& result, const Chip& chip) {
 }
 
 }  // namespace
+
+json json_of(const Mapping& mapping) {
+  return {{"m", mapping.m}, {"n", mapping.n}, {"e", mapping.e}, {"p", mapping.p},
+          {"q", mapping.q}, {"r", mapping.r}, {"t", mapping.t}};
+}
 
 json json_of(const Result& result, const Chip& chip) {
   json object{{"name", result.name}, {"dataflow", result.dataflow}, {"pass", result.pass}};

@@ -17,6 +17,7 @@ nlohmann::json json_of(const Result& result, const Chip& chip);
 nlohmann::json json_of(const std::vector<Result>& results, const Chip& chip);
 
 nlohmann::json json_of(const Chip& chip);
+nlohmann::json json_of(const Mapping& mapping);
 
 /// The rows of one dataflow and pass, for every pair of them in the order in which they appear.
 std::vector<std::vector<Result>> by_kind(const std::vector<Result>& results);

@@ -38,9 +38,9 @@ function counterList() {
 }
 
 function legendOfColours() {
-  return colourKeys([{ label: 'filter row, stays', colour: 'filter' },
-    { label: 'input row, slides by', colour: 'ifmap' },
-    { label: 'psum, moves up', colour: 'psum' }]);
+  return colourKeys([{ label: 'filter row', colour: 'filter' },
+    { label: 'input row', colour: 'ifmap' },
+    { label: 'psum', colour: 'psum' }]);
 }
 
 function cyclesBody(page) {
@@ -48,8 +48,9 @@ function cyclesBody(page) {
   player = makePlayer(recording);
   return [
     section('array', 'The array', [
-      element('p', { class: 'lead' }, `Each element keeps a row of a filter and slides a row of the input along it. `
-        + `Down a column, psums add up to a row of the output. Mapping: ${recording.mapping}; `
+      element('p', { class: 'lead' }, 'Each element keeps a row of a filter and slides it along a row of the input. '
+        + 'Up a column, psums add up to a row of the output. '
+        + `Mapping: ${recording.mapping}; `
         + `${plural(recording.mac_width, 'product')} a cycle in each element.`),
       playerControls(), legendOfColours(),
       element('div', { class: 'theatre' }, [element('div', { class: 'scroll stage' }, player.canvas),
