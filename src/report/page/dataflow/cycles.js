@@ -53,9 +53,9 @@ function cyclesBody(page) {
         + `Mapping: ${recording.mapping}; `
         + `${plural(recording.mac_width, 'product')} a cycle in each element.`),
       playerControls(), legendOfColours(),
+      element('p', { id: 'now', class: 'now', 'aria-live': 'polite' }),
       element('div', { class: 'theatre' }, [element('div', { class: 'scroll stage' }, player.canvas),
-        element('div', { class: 'result' }, [element('h3', {}, 'The output so far'), outputPlanes(recording)])]),
-      element('p', { id: 'now', class: 'now', 'aria-live': 'polite' })]),
+        element('div', { class: 'result' }, [element('h3', {}, 'The output so far'), outputPlanes(recording)])])]),
     counterList(),
   ];
 }
