@@ -10,6 +10,8 @@ namespace lockstep::report {
 extern const std::string_view kPageSkeleton;
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScripts;
+/// What the pages of `lockstep dataflow` run instead; most of it is the same.
+extern const std::string_view kDataflowScripts;
 /// Chart.js.
 extern const std::string_view kChartLibrary;
 

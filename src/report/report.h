@@ -1,10 +1,7 @@
 // A run's folder as one HTML page: no network, opens from disk.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace lockstep::report {
@@ -22,8 +19,5 @@ std::filesystem::path write_report(const std::filesystem::path& folder);
 /// Writes the page of one folder, or of several side by side, to a file.
 void write_report(const std::vector<std::filesystem::path>& folders,
                   const std::filesystem::path& file);
-
-/// The page itself, from data as page_json() makes them.
-std::string html_of(const nlohmann::json& page);
 
 }  // namespace lockstep::report

@@ -92,9 +92,10 @@ class PageTest(unittest.TestCase):
         self.assertEqual([entry["label"] for entry in drawn if entry["colours"] < 4], [], "blank")
         self.assertEqual(len(drawn), canvases, drawn)
 
-    def expect_readable(self):
+    def expect_readable(self, least=50):
+        """All text, of which there are at least so many pieces."""
         texts = self.browser.run(TEXTS)
-        self.assertGreater(len(texts), 50)
+        self.assertGreater(len(texts), least)
         faint = [its for its in texts if contrast(its["colour"], its["behind"]) < 4.5]
         self.assertEqual(faint, [])
 

@@ -19,7 +19,7 @@ function footer(page) {
     + 'This file needs no network. Charts by Chart.js (MIT licence).');
 }
 
-function startReport() {
+function startPage() {
   const page = readPage();
   document.title = page.title ?? 'Lockstep report';
   assignColours(page.runs.map((run) => run.name));

@@ -1,0 +1,61 @@
+// The page that plays cycles back: the array, the output as it grows, counters, and what happens in words.
+
+function matrix(id, plane) {
+  return element('table', { class: 'matrix', id }, element('tbody', {}, plane.map((row, y) =>
+    element('tr', {}, row.map((_, x) => element('td', { class: 'number', 'data-place': `${y},${x}` }, '·'))))));
+}
+
+// One table for each image and filter.
+function outputPlanes(recording) {
+  const several = recording.output.length * recording.output[0].length > 1;
+  const planes = recording.output.flatMap((filters, image) => filters.map((plane, filter) =>
+    element('figure', { class: 'plane' }, [
+      several ? element('figcaption', {}, `image ${image + 1}, filter ${filter + 1}`) : null,
+      matrix(`output-${image}-${filter}`, plane)])));
+  return element('div', { class: 'planes' }, planes);
+}
+
+const COUNTERS = [['macs', 'multiply-accumulates'], ['filter', 'filter words read'], ['ifmap', 'input words read'],
+  ['hops', 'psum hops'], ['psumReads', 'psums read back'], ['writes', 'psums written']];
+
+// What has happened up to and including each cycle: the counters then.
+function countersOverTime(cycles) {
+  const sums = Object.fromEntries(COUNTERS.map(([name]) => [name, 0]));
+  return cycles.map((cycle) => {
+    sums.macs += (cycle.products ?? []).reduce((sum, product) => sum + product[6], 0);
+    sums.filter += cycle.filter_words ?? 0;
+    sums.ifmap += cycle.ifmap_words ?? 0;
+    sums.hops += (cycle.hops ?? []).length;
+    sums.psumReads += (cycle.writes ?? []).filter((write) => write[6]).length;
+    sums.writes += (cycle.writes ?? []).length;
+    return { ...sums };
+  });
+}
+
+function counterList() {
+  return element('dl', { class: 'figures', id: 'counters', 'aria-label': 'Counters' }, COUNTERS.map(([name, label]) =>
+    element('div', {}, [element('dt', {}, label), element('dd', { id: `counter-${name}` }, '0')])));
+}
+
+function legendOfColours() {
+  return colourKeys([{ label: 'filter row', colour: 'filter' },
+    { label: 'input row', colour: 'ifmap' },
+    { label: 'psum', colour: 'psum' }]);
+}
+
+function cyclesBody(page) {
+  const { recording } = page;
+  player = makePlayer(recording);
+  return [
+    section('array', 'The array', [
+      element('p', { class: 'lead' }, 'Each element keeps a row of a filter and slides it along a row of the input. '
+        + 'Up a column, psums add up to a row of the output. '
+        + `Mapping: ${recording.mapping}; `
+        + `${plural(recording.mac_width, 'product')} a cycle in each element.`),
+      playerControls(), legendOfColours(),
+      element('p', { id: 'now', class: 'now', 'aria-live': 'polite' }),
+      element('div', { class: 'theatre' }, [element('div', { class: 'scroll stage' }, player.canvas),
+        element('div', { class: 'result' }, [element('h3', {}, 'The output so far'), outputPlanes(recording)])])]),
+    counterList(),
+  ];
+}
