@@ -91,6 +91,12 @@ void check(const CLI::App& command, CompareCommand& options) {
     sync::parse_method(method, options.job.algorithm);
   if (options.mistakes && command.count("--methods") > 0)
     throw UsageError("--mistakes are all made with ddp: leave out --methods");
+  if (options.mistakes && options.job.shards > 0)
+    throw UsageError("--mistakes are about workers: leave out --shards");
+  if (options.job.sync_bn && options.job.shards > 0)
+    throw UsageError(
+        "--sync-bn normalises by all shards at once, and one worker alone has them one after "
+        "another: compare with --sync-bn or with --shards");
   if (options.mistakes && options.job.workers < 2)
     throw UsageError("--mistakes are those of several workers: give --workers 2 or more");
 }

@@ -163,8 +163,9 @@ void add_train_command(CLI::App& app, int& code) {
           train::require_no_checkpoints(options->config.run_dir);
       }
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
+      if (place.size > 1) options->config.workers = place.size;
       finish_train_options(*command, options->config, options->view);
-      require_slow_rank(options->config, std::max(place.size, options->config.workers));
+      require_slow_rank(options->config, options->config.workers);
       if (place.size > 1)
         train_as_worker(*options);
       else
