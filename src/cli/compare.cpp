@@ -44,7 +44,7 @@ void use_defaults_of_large_models(const CLI::App& command, train::TrainConfig& j
   unless_given("--batch", job.batch, 256);
   unless_given("--epochs", job.epochs, 1);
   unless_given("--lr", job.learning_rate, 0.1);
-  unless_given("--momentum", job.momentum, 0.9);
+  if (optim::has_momentum(job.recipe.optimizer)) unless_given("--momentum", job.momentum, 0.9);
   unless_given("--weight-decay", job.weight_decay, 1e-4);
   if (job.data == "cifar10") unless_given("--augment", job.augment, true);
 }

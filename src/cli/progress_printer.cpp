@@ -40,6 +40,7 @@ class Lines : public train::Progress {
                config.model, train_images, config.data, config.workers, plural(config.workers),
                config.threads_per_worker(), plural(config.threads_per_worker()),
                config.method().method, config.transport, iterations);
+    print_recipe(config);
     std::fflush(out_);
   }
 
@@ -74,6 +75,20 @@ class Lines : public train::Progress {
 
  private:
   static std::string_view plural(int count) { return count == 1 ? "" : "s"; }
+
+  void print_recipe(const train::TrainConfig& config) {
+    const train::Recipe& recipe = config.recipe;
+    fmt::print(out_, "global batch {}", config.batch);
+    if (recipe.accumulate > 1) fmt::print(out_, " in {} parts a worker", recipe.accumulate);
+    fmt::print(out_, ", {} with learning rate {:.6g}", recipe.optimizer, config.full_rate());
+    if (recipe.lr_scale != "none")
+      fmt::print(out_, " ({:.6g} for a batch of {}, {})", config.learning_rate, recipe.lr_batch,
+                 recipe.lr_scale == "sqrt" ? "by the square root" : "in proportion");
+    if (recipe.schedule != "constant") fmt::print(out_, ", {}", recipe.schedule);
+    if (recipe.warmup > 0)
+      fmt::print(out_, ", warm-up of {} epoch{}", recipe.warmup, recipe.warmup == 1 ? "" : "s");
+    fmt::print(out_, "\n");
+  }
 
   const std::size_t log_every_;
   std::FILE* const out_;

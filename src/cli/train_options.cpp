@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/recipe_options.h"
 #include "cli/shipped_data.h"
 #include "cli/transport_list.h"
 #include "engine/make_engine.h"
@@ -44,6 +45,7 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--momentum", config.momentum, "momentum");
   option("--weight-decay", config.weight_decay, "weight decay");
   command.add_flag("--nesterov", config.nesterov, "Nesterov's form of momentum, as in PyTorch");
+  add_recipe_options(command, config.recipe);
   option("--seed", config.seed, "of the initial weights and the order of the images");
   option("--first-bucket-mb", config.first_bucket_mb, "size of ddp's first bucket in MiB");
   option("--bucket-mb", config.bucket_mb, "size of ddp's other buckets in MiB");
@@ -109,6 +111,8 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--lr", config.learning_rate);
   add("--momentum", config.momentum);
   add("--weight-decay", config.weight_decay);
+  for (std::string& argument : recipe_arguments(config.recipe))
+    arguments.push_back(std::move(argument));
   add("--seed", config.seed);
   add("--first-bucket-mb", config.first_bucket_mb);
   add("--bucket-mb", config.bucket_mb);

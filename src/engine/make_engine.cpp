@@ -16,6 +16,8 @@ std::unique_ptr<Engine> make_torch(const EngineOptions& options) {
                             .type = options.type,
                             .images = options.images,
                             .seed = options.seed,
+                            .label_smoothing = options.label_smoothing,
+                            .zero_gamma = options.zero_gamma,
                             .batch_norm_group = options.batch_norm_group});
 }
 
@@ -29,6 +31,8 @@ OnednnEngineOptions onednn_options(const EngineOptions& options) {
   return {.model = options.model,
           .images = options.images,
           .seed = options.seed,
+          .label_smoothing = options.label_smoothing,
+          .zero_gamma = options.zero_gamma,
           .batch = options.batch,
           .convolutions = options.convolutions,
           .methods = options.methods};

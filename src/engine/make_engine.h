@@ -20,9 +20,11 @@ struct EngineOptions {
   nlohmann::json methods = {};         ///< what choose_convolutions() said; for "auto" only
   std::string model = "lenet5";
   DataType type = DataType::float32;
-  data::ImageShape images;  ///< of the batches to come
-  std::size_t batch = 64;   ///< images of one rank in a usual step
-  std::uint64_t seed = 0;   ///< for the initial weights
+  data::ImageShape images;     ///< of the batches to come
+  std::size_t batch = 64;      ///< images of one rank in a usual step
+  std::uint64_t seed = 0;      ///< for the initial weights
+  double label_smoothing = 0;  ///< of training's loss
+  bool zero_gamma = false;     ///< see make_seeded_model
   /// Batch norm is that of all ranks: those of `batch_norm_group`, or this one alone.
   bool sync_batch_norm = false;
   std::optional<Group> batch_norm_group = std::nullopt;

@@ -21,6 +21,7 @@ struct KnownModel {
   /// A data set of such images.
   std::string_view example;
   bool batch_norm;
+  bool residual_blocks;
   std::shared_ptr<Classifier> (*make)();
 };
 
@@ -30,13 +31,13 @@ std::shared_ptr<Classifier> make() {
 }
 
 constexpr std::array kModels = {
-    KnownModel{"lenet5", LeNet5Impl::kImages, "mnist", false, make<LeNet5Impl>},
-    KnownModel{"vgg11", VggImpl::kImages, "cifar10", true, make<VggImpl, 11>},
-    KnownModel{"vgg13", VggImpl::kImages, "cifar10", true, make<VggImpl, 13>},
-    KnownModel{"vgg16", VggImpl::kImages, "cifar10", true, make<VggImpl, 16>},
-    KnownModel{"vgg19", VggImpl::kImages, "cifar10", true, make<VggImpl, 19>},
-    KnownModel{"resnet18", ResNetImpl::kImages, "cifar10", true, make<ResNetImpl, 18>},
-    KnownModel{"resnet34", ResNetImpl::kImages, "cifar10", true, make<ResNetImpl, 34>},
+    KnownModel{"lenet5", LeNet5Impl::kImages, "mnist", false, false, make<LeNet5Impl>},
+    KnownModel{"vgg11", VggImpl::kImages, "cifar10", true, false, make<VggImpl, 11>},
+    KnownModel{"vgg13", VggImpl::kImages, "cifar10", true, false, make<VggImpl, 13>},
+    KnownModel{"vgg16", VggImpl::kImages, "cifar10", true, false, make<VggImpl, 16>},
+    KnownModel{"vgg19", VggImpl::kImages, "cifar10", true, false, make<VggImpl, 19>},
+    KnownModel{"resnet18", ResNetImpl::kImages, "cifar10", true, true, make<ResNetImpl, 18>},
+    KnownModel{"resnet34", ResNetImpl::kImages, "cifar10", true, true, make<ResNetImpl, 34>},
 };
 
 const KnownModel& find(std::string_view name) {
@@ -64,6 +65,10 @@ data::ImageShape images_of(std::string_view model) {
 
 bool has_batch_norm(std::string_view model) {
   return find(model).batch_norm;
+}
+
+bool has_residual_blocks(std::string_view model) {
+  return find(model).residual_blocks;
 }
 
 void require_fit(std::string_view model, const data::ImageShape& images) {

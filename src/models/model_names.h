@@ -20,6 +20,7 @@ data::ImageShape images_of(std::string_view model);
 
 /// Throws UsageError that lists the known names.
 bool has_batch_norm(std::string_view model);
+bool has_residual_blocks(std::string_view model);
 
 /// Throws UsageError, which says what would fit, if the model does not take images of this shape.
 void require_fit(std::string_view model, const data::ImageShape& images);

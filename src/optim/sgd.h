@@ -4,7 +4,7 @@
 // is rounded by itself: all processors and all numbers of threads give the same bits.
 #pragma once
 
-#include "optim/optimizer.h"
+#include "optim/flat_optimizer.h"
 
 #include <memory>
 #include <span>
@@ -18,9 +18,12 @@ struct SgdOptions {
   bool nesterov = false;    ///< steps from where momentum leads to; needs momentum above 0
 };
 
-/// T is float or double. The weights and gradients belong to the caller and must outlive the
-/// optimizer. REQUIRES: weights.size() == gradients.size(). Throws UsageError for options that make
-/// no sense. A step over many elements uses as many threads as torch does for its caller.
+/// T is float or double. Throws UsageError for options that make no sense. A step over many
+/// elements uses as many threads as torch does for its caller.
+template <typename T>
+std::unique_ptr<Optimizer> make_sgd(Flat<T> flat, const SgdOptions& options);
+
+/// Of one tensor.
 template <typename T>
 std::unique_ptr<Optimizer> make_sgd(std::span<T> weights, std::span<const T> gradients,
                                     const SgdOptions& options);

@@ -26,8 +26,7 @@ std::filesystem::path folder_of(const std::filesystem::path& run_dir) {
   return run_dir / "checkpoints";
 }
 
-/// The options that decide what a step computes: a run cannot go on with others.
-models::Metadata identity_of(const TrainConfig& config) {
+models::Metadata job_of(const TrainConfig& config) {
   return {{"--model", config.model},
           {"--data", config.data},
           {"--limit", std::to_string(config.limit)},
@@ -42,6 +41,18 @@ models::Metadata identity_of(const TrainConfig& config) {
           {"--momentum", fmt::format("{}", config.momentum)},
           {"--weight-decay", fmt::format("{}", config.weight_decay)},
           {"--nesterov", config.nesterov ? "on" : "off"}};
+}
+
+/// The options that decide what a step computes: a run cannot go on with others.
+models::Metadata identity_of(const TrainConfig& config) {
+  models::Metadata identity = job_of(config);
+  identity.merge(config.recipe.identity());
+  // Where the rate depends on how long training is, that is part of it, too.
+  if (optim::parse_shape(config.recipe.schedule).spans_training()) {
+    identity["--epochs"] = std::to_string(config.epochs);
+    identity["--iterations"] = std::to_string(config.iterations);
+  }
+  return identity;
 }
 
 std::optional<std::size_t> number_in(std::string_view text) {

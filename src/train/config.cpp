@@ -68,6 +68,7 @@ void TrainConfig::validate() const {
   require_amount(weight_decay, "--weight-decay");
   if (nesterov && momentum == 0)
     throw UsageError("--nesterov needs a --momentum above 0: 0.9 is usual");
+  require_possible_recipe();
   require_amount(slow_data, "--slow-data");
   Slowdown::parse(slow);
   if (loader_threads < 0 || loader_threads > 256)
@@ -99,6 +100,25 @@ void TrainConfig::require_possible_shards() const {
     throw UsageError("--mistake is about workers: leave out --shards, or the mistake");
 }
 
+void TrainConfig::require_possible_recipe() const {
+  recipe.validate();
+  if (momentum > 0 && !optim::has_momentum(recipe.optimizer))
+    throw UsageError(fmt::format("--momentum is for --optimizer sgd and lars: {} has --beta1",
+                                 recipe.optimizer));
+  if (epochs > 0 && recipe.warmup >= static_cast<double>(epochs))
+    throw UsageError(fmt::format(
+        "--warmup is {} epochs: it must be shorter than the training, from 0 to below {} epochs",
+        recipe.warmup, epochs));
+  if (recipe.zero_gamma && !models::has_residual_blocks(model))
+    throw UsageError(fmt::format("model {} has no residual blocks: leave out --zero-gamma", model));
+  if (recipe.zero_gamma && !init.empty())
+    throw UsageError("--init says what batch norm starts with: leave out --zero-gamma");
+  if (recipe.accumulate > 1 && sync_bn)
+    throw UsageError(
+        "--sync-bn normalises by the whole global batch, and --accumulate computes it in parts: "
+        "leave out one of them");
+}
+
 DataType TrainConfig::type() const {
   return dtype == "float64" ? DataType::float64 : DataType::float32;
 }
@@ -112,7 +132,9 @@ std::string TrainConfig::convolution_choice() const {
   return shards > 0 && convolutions == "auto" ? "fixed" : convolutions;
 }
 
-nlohmann::json to_json(const TrainConfig& config) {
+namespace {
+
+nlohmann::json job_json(const TrainConfig& config) {
   const sync::Method method = config.method();
   return {{"format", 1},
           {"model", config.model},
@@ -133,8 +155,8 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"batch", config.batch},
           {"epochs", config.epochs},
           {"iterations", config.iterations},
-          {"optimizer", "sgd"},
           {"lr", config.learning_rate},
+          {"lr_full", config.full_rate()},
           {"momentum", config.momentum},
           {"weight_decay", config.weight_decay},
           {"nesterov", config.nesterov},
@@ -151,6 +173,14 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"slow_data", config.slow_data},
           {"trace", config.trace},
           {"checkpoint_every", config.checkpoint_every}};
+}
+
+}  // namespace
+
+nlohmann::json to_json(const TrainConfig& config) {
+  nlohmann::json json = job_json(config);
+  add_to_json(config.recipe, json);
+  return json;
 }
 
 }  // namespace lockstep::train

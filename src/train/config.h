@@ -7,6 +7,7 @@
 #include "sync/shards.h"
 #include "sync/sync_method.h"
 #include "train/mistake.h"
+#include "train/recipe.h"
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,7 @@ struct TrainConfig {
   double momentum = 0;
   double weight_decay = 0;
   bool nesterov = false;      ///< needs momentum
+  Recipe recipe;              ///< all else of how it learns
   std::uint64_t seed = 5000;  ///< of the initial weights and of the order of the images
   bool shuffle = true;
   bool augment = false;  ///< random crops and flips of the training images
@@ -73,6 +75,8 @@ struct TrainConfig {
   /// `convolutions`; with shards the fixed rule takes the place of measuring, which changes
   /// results.
   std::string convolution_choice() const;
+  /// The learning rate after the warm-up, before a schedule lowers it: with the recipe's scaling.
+  double full_rate() const { return learning_rate * recipe.scale(batch); }
   DataType type() const;
   /// Threads of each worker, after sharing out the cores; one with shards, since their number
   /// changes results.
@@ -80,6 +84,7 @@ struct TrainConfig {
 
  private:
   void require_possible_shards() const;
+  void require_possible_recipe() const;
 };
 
 nlohmann::json to_json(const TrainConfig& config);

@@ -6,14 +6,17 @@ namespace lockstep::train {
 
 engine::EngineOptions engine_options(const TrainConfig& config, const data::ImageShape& images,
                                      int shards) {
+  const std::size_t share = data::share(config.batch, 0, shards).size();
   return {.engine = config.engine,
           .convolutions = config.convolution_choice(),
           .methods = config.methods,
           .model = config.model,
           .type = config.type(),
           .images = images,
-          .batch = data::share(config.batch, 0, shards).size(),
+          .batch = data::share(share, 0, config.recipe.accumulate).size(),
           .seed = config.seed,
+          .label_smoothing = config.recipe.label_smoothing,
+          .zero_gamma = config.recipe.zero_gamma,
           .sync_batch_norm = config.sync_bn};
 }
 

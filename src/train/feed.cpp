@@ -15,12 +15,13 @@ int threads_for(const data::Loader& loader, std::size_t batch, int shards) {
 }  // namespace
 
 Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options,
-           const sync::Shards& shards, Mistake mistake, int loader_threads)
+           const sync::Shards& shards, Mistake mistake, int loader_threads, int parts)
     : sampler_(options),
       shards_(shards),
       mistake_(mistake),
       loader_threads_(loader_threads > 0 ? loader_threads
-                                         : threads_for(loader, options.batch, shards.all)),
+                                         : threads_for(loader, options.batch, shards.all * parts)),
+      parts_(static_cast<std::size_t>(parts)),
       prefetcher_(loader, loader_threads_) {}
 
 Feed::Share Feed::next() {
@@ -37,14 +38,16 @@ void Feed::look_ahead() {
   // Every thread has one to load, and another is ready.
   while (prefetcher_.ahead() < static_cast<std::size_t>(loader_threads_) + 1) {
     const std::size_t number = next_ + prefetcher_.ahead();
-    const std::size_t step = number / hosted();
+    const std::size_t step = number / shares_per_step();
     const std::size_t epoch = epoch_of(step);
     const std::size_t order = mistake_ == Mistake::same_order ? 1 : epoch;
-    const int mine = shards_.first + static_cast<int>(number % hosted());
+    const int mine = shards_.first + static_cast<int>(number % shares_per_step() / parts_);
     const int whose = mistake_ == Mistake::same_shard ? 0 : mine;
     const auto global = sampler_.batch(order, step % batches_per_epoch());
     const data::Range range = data::share(global.size(), whose, shards_.all);
-    prefetcher_.ask(global.subspan(range.begin, range.size()), epoch);
+    const data::Range part =
+        data::share(range.size(), static_cast<int>(number % parts_), static_cast<int>(parts_));
+    prefetcher_.ask(global.subspan(range.begin + part.begin, part.size()), epoch);
   }
 }
 

@@ -1,6 +1,6 @@
-// Feed: one worker's images of a run, step after step, and within a step shard after shard. The
-// line from sampler to loader: which images a global batch has, which of them are whose, loaded
-// before they are needed.
+// Feed: one worker's images of a run, step after step, within a step shard after shard, and within
+// a shard part after part. The line from sampler to loader: which images a global batch has, which
+// of them are whose, loaded before they are needed.
 #pragma once
 
 #include "data/prefetcher.h"
@@ -14,7 +14,7 @@ namespace lockstep::train {
 
 class Feed {
  public:
-  /// A shard's share of one global batch.
+  /// A shard's share of one global batch, or a part of it.
   struct Share {
     std::size_t epoch = 0;         ///< from 1
     std::size_t global_batch = 0;  ///< images of all shards
@@ -22,9 +22,9 @@ class Feed {
   };
 
   /// The loader must outlive it. So many threads load ahead; 0 for one, or none where batches are
-  /// small.
+  /// small. Each shard's share comes in so many parts.
   Feed(const data::Loader& loader, const data::SamplerOptions& options, const sync::Shards& shards,
-       Mistake mistake = Mistake::none, int loader_threads = 0);
+       Mistake mistake = Mistake::none, int loader_threads = 0, int parts = 1);
 
   std::size_t batches_per_epoch() const { return sampler_.batches_per_epoch(); }
 
@@ -32,25 +32,26 @@ class Feed {
   int loader_threads() const { return loader_threads_; }
 
   /// Steps given so far, those that were skipped included.
-  std::size_t done() const { return next_ / hosted(); }
+  std::size_t done() const { return next_ / shares_per_step(); }
 
-  /// That of the worker's next shard, after its last that of its first in the next step; valid
-  /// until another is asked for.
+  /// The next part of the worker's shard, after its last the first of the next shard, after these
+  /// the first in the next step; valid until another is asked for.
   Share next();
 
   /// Goes on after so many steps. REQUIRES: next() was not called yet.
-  void skip(std::size_t steps) { next_ = steps * hosted(); }
+  void skip(std::size_t steps) { next_ = steps * shares_per_step(); }
 
  private:
   void look_ahead();
-  std::size_t hosted() const { return static_cast<std::size_t>(shards_.count); }
+  std::size_t shares_per_step() const { return static_cast<std::size_t>(shards_.count) * parts_; }
   std::size_t epoch_of(std::size_t step) const { return 1 + step / batches_per_epoch(); }
 
   data::Sampler sampler_;
   const sync::Shards shards_;
   const Mistake mistake_;
   const int loader_threads_;
-  std::size_t next_ = 0;  ///< share, counted over the whole run
+  const std::size_t parts_;  ///< of each shard's share
+  std::size_t next_ = 0;     ///< share, counted over the whole run
   data::Prefetcher prefetcher_;
 };
 

@@ -3,8 +3,8 @@
 #include <lockstep/error.h>
 
 #include "models/safetensors.h"
-#include "optim/sgd.h"
 #include "train/engine_options.h"
+#include "train/learning.h"
 #include "train/same_layouts.h"
 
 #include <fmt/format.h>
@@ -61,17 +61,6 @@ std::string optimizer_name(const optim::OptimizerState& state, const sync::Param
   return fmt::format("{}{}.{}", kOptimizer, state.name, parameter.name);
 }
 
-template <typename T>
-std::unique_ptr<optim::Optimizer> make_optimizer(ArrayView weights, ArrayView gradients,
-                                                 const TrainConfig& config) {
-  return optim::make_sgd<T>({static_cast<T*>(weights.data), weights.count},
-                            {static_cast<const T*>(gradients.data), gradients.count},
-                            {.learning_rate = config.learning_rate,
-                             .momentum = config.momentum,
-                             .weight_decay = config.weight_decay,
-                             .nesterov = config.nesterov});
-}
-
 }  // namespace
 
 Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape& images)
@@ -87,18 +76,19 @@ Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape&
       statistics_(*engine_, shards_),
       gradients_(group_, engine_->parameters(), make_layout(group_, *engine_, config)),
       weights_(group_.allocate(gradients_.layout().bytes())),
+      accumulation_(gradients_, config.recipe.accumulate),
       sum_(gradients_, shards_.count),
       chosen_(config.shards > 0 ? sync::along_tree(config.method(), group_) : config.method()),
       method_(sync::make_sync_method(chosen_, group_, gradients_, op_)),
       notice_(notice_of(made_, config)),
       trace_(gradients_, chosen_.sync == "ddp"),
+      recipe_(config.recipe),
+      tensors_(tensor_ranges(*engine_, gradients_, recipe_.no_decay_bn_bias)),
       slowdown_(Slowdown::parse(config.slow)) {
   const ArrayView weights(weights_.data(), gradients_.layout().size(), engine_->type());
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
   if (mistake_ != Mistake::different_weights) group_.broadcast(weights);
-  optimizer_ = engine_->type() == DataType::float32
-                   ? make_optimizer<float>(weights, gradients_.all(), config)
-                   : make_optimizer<double>(weights, gradients_.all(), config);
+  optimizer_ = make_optimizer(weights, gradients_.all(), tensors_, config);
 }
 
 Replica::~Replica() {
@@ -114,12 +104,8 @@ Record Replica::step(Feed& feed) {
     observe::Span total(times.total, trace_.trace(), "iteration", observe::EventKind::iteration,
                         static_cast<std::int64_t>(feed.done() + 1));
     std::vector<double> losses;
-    for (int number = 0; number < shards_.count; ++number) {
-      const engine::Score score = compute(feed, number, record);
-      losses.push_back(score.loss_sum);
-      record.correct += static_cast<double>(score.correct);
-      record.samples += static_cast<double>(score.samples);
-    }
+    for (int number = 0; number < shards_.count; ++number)
+      losses.push_back(compute_shard(feed, number, record));
     record.loss_sum = sync::tree_sum(losses);
     times.hidden = group_.counters().seconds - before.seconds;
     if (mistake_ == Mistake::sync_after_update) update(times);
@@ -131,7 +117,18 @@ Record Replica::step(Feed& feed) {
   return record;
 }
 
-engine::Score Replica::compute(Feed& feed, int number, Record& record) {
+double Replica::compute_shard(Feed& feed, int number, Record& record) {
+  double loss_sum = 0;
+  for (int part = 0; part < recipe_.accumulate; ++part) {
+    const engine::Score score = compute(feed, number, part, record);
+    loss_sum += score.loss_sum;
+    record.correct += static_cast<double>(score.correct);
+    record.samples += static_cast<double>(score.samples);
+  }
+  return loss_sum;
+}
+
+engine::Score Replica::compute(Feed& feed, int number, int part, Record& record) {
   observe::Times& times = record.times;
   Feed::Share share;
   engine::Score score;
@@ -141,10 +138,11 @@ engine::Score Replica::compute(Feed& feed, int number, Record& record) {
   }
   {
     observe::Span span(times.forward, trace_.trace(), "forward");
-    statistics_.enter(number);
+    if (part == 0) statistics_.enter(number);
     sum_.begin(number);
+    accumulation_.begin(part);
     score = engine_->forward(*share.images);
-    slowdown_.suffer(group_.rank());
+    if (part == 0) slowdown_.suffer(group_.rank());
   }
   count_batch_norm(times.forward, record);
   {
@@ -185,11 +183,13 @@ void Replica::synchronise(observe::Times& times) {
 
 void Replica::update(observe::Times& times) {
   observe::Span span(times.optimizer, trace_.trace(), "optimizer");
+  clip_gradients(gradients_.all(), tensors_, recipe_);
+  optimizer_->begin_step();
   method_->step(*optimizer_);
 }
 
 void Replica::ready(std::size_t parameter) {
-  if (!sum_.add(parameter)) return;
+  if (!accumulation_.add(parameter) || !sum_.add(parameter)) return;
   trace_.gradient_ready(parameter);
   if (mistake_ != Mistake::sync_after_update) method_->ready(parameter);
 }
@@ -223,6 +223,7 @@ std::vector<models::StoredTensor> Replica::state() const {
       const auto count = static_cast<std::int64_t>(plain.size() / size_of(part.type));
       all.push_back({optimizer_name(state, parameters[i]), part.type, {count}, std::move(plain)});
     }
+  all.push_back(steps_of(*optimizer_));
   return all;
 }
 
@@ -247,6 +248,8 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
           !engine_->from_plain(i, found->second->data, part))
         throw FileError(fmt::format("{}: '{}' is missing or does not fit", source, name));
     }
+  const auto steps = rest.find(kOptimizerSteps);
+  restore_steps(*optimizer_, steps == rest.end() ? nullptr : steps->second, source);
 }
 
 void Replica::average_statistics() {

@@ -8,6 +8,8 @@
 #include "engine/make_engine.h"
 #include "observe/trace.h"
 #include "optim/optimizer.h"
+#include "optim/tensor_range.h"
+#include "sync/accumulation.h"
 #include "sync/shard_sum.h"
 #include "sync/sync_method.h"
 #include "train/config.h"
@@ -36,6 +38,9 @@ class Replica {
   /// the caller's to fill in. A collective.
   Record step(Feed& feed);
 
+  /// Of the steps to come.
+  void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }
+
   /// From now on step() writes to the trace what it does, what the engine and the group do, and
   /// when each gradient is ready; until it is called with null. The trace must live as long.
   void record_in(observe::Trace* trace);
@@ -49,7 +54,8 @@ class Replica {
   std::vector<models::StoredTensor> model_state() const;
 
   /// All that training changes: parameters and buffers, and the optimizer's state as
-  /// "optimizer.momentum.NAME". The same on all ranks once statistics are averaged.
+  /// "optimizer.momentum.NAME" with its step count. The same on all ranks once statistics are
+  /// averaged.
   std::vector<models::StoredTensor> state() const;
 
   /// Takes such a state over, and checks that it fits; messages call it `source`.
@@ -66,9 +72,11 @@ class Replica {
   const std::string& notice() const { return notice_; }
 
  private:
-  /// Forward and backward of the feed's next share, which is that of the `number`-th shard that
-  /// this rank hosts.
-  engine::Score compute(Feed& feed, int number, Record& record);
+  /// Forward and backward of the `number`-th shard that this rank hosts, part by part: what it
+  /// scores is added to the record, but for the loss, which is returned.
+  double compute_shard(Feed& feed, int number, Record& record);
+  /// Of one part, the feed's next share.
+  engine::Score compute(Feed& feed, int number, int part, Record& record);
   /// What its mean loss counts in the gradients of the whole.
   double factor_of(const Feed::Share& share) const;
   /// Called by backward as soon as a parameter's gradient is final.
@@ -92,11 +100,14 @@ class Replica {
   Statistics statistics_;
   sync::Gradients gradients_;
   Memory weights_;
+  sync::Accumulation accumulation_;
   sync::ShardSum sum_;
   const sync::Method chosen_;
   std::unique_ptr<sync::SyncMethod> method_;
   const std::string notice_;
   StepTrace trace_;
+  const Recipe recipe_;
+  std::vector<optim::TensorRange> tensors_;  ///< by the parameter's number
   std::unique_ptr<optim::Optimizer> optimizer_;
   const Slowdown slowdown_;
 };

@@ -132,6 +132,7 @@ class SequentialTrainer::Implementation {
       throw;
     }
     method_.finish();
+    optimizer_->begin_step();
     method_.step(*optimizer_);
     return score_of(score);
   }

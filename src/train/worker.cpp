@@ -45,7 +45,9 @@ class Worker {
         config_(with_convolution_choice(group_, config, dataset_.train.shape(), progress)),
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
               config.shards_of(group_.rank(), group_.size()), parse_mistake(config.mistake),
-              config.loader_threads),
+              config.loader_threads, config.recipe.accumulate),
+        schedule_(config.full_rate(), optim::parse_shape(config.recipe.schedule),
+                  {planned_iterations(), feed_.batches_per_epoch(), config.recipe.warmup}),
         replica_(group_, config_, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
         recorder_(group_,
@@ -173,10 +175,12 @@ class Worker {
     const std::size_t end = std::min(iterations, epoch * feed_.batches_per_epoch());
     if (done_ % feed_.batches_per_epoch() == 0) epoch_records_.assign(records_.size(), {});
     while (done_ < end && !stopped_) {
+      const double rate = schedule_.rate(done_);
+      replica_.set_learning_rate(rate);
       Record record = replica_.step(feed_);
       if (trace_->iteration_ended()) write_trace();
       record.iteration = static_cast<double>(++done_);
-      record.lr = config_.learning_rate;
+      record.lr = rate;
       recorder_.add(record);
       if (group_.rank() == 0)
         progress_.iteration(done_, iterations, record.loss_sum / std::max(1.0, record.samples),
@@ -306,6 +310,7 @@ class Worker {
   Dataset dataset_;
   const TrainConfig config_;
   Feed feed_;
+  const optim::Schedule schedule_;
   Replica replica_;
   std::optional<RunTrace> trace_;
   std::size_t done_ = 0;  ///< iterations

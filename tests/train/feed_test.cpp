@@ -82,5 +82,28 @@ TEST(Feed, OfAWorkerWithSeveralShardsHasThemOneAfterAnother) {
     }
 }
 
+TEST_P(FeedTest, InPartsHasTheSameImagesInTheSameOrder) {
+  const auto [big, threads] = GetParam();
+  const data::Loader loader = numbered(22, big);
+  const data::SamplerOptions options{.count = 22, .batch = 8, .seed = 3};
+  const sync::Shards shards{.first = 2, .count = 2, .all = 4};
+  Feed whole(loader, options, shards, Mistake::none, threads);
+  Feed in_parts(loader, options, shards, Mistake::none, threads, 3);
+  in_parts.skip(1);
+  for (int shard = 0; shard < 2; ++shard) whole.next();
+  for (int number = 0; number < 12; ++number) {  // of two shards a step
+    EXPECT_EQ(in_parts.done(), whole.done());
+    const Feed::Share share = whole.next();
+    std::vector<std::int64_t> seen;
+    for (int part = 0; part < 3; ++part) {
+      const Feed::Share piece = in_parts.next();
+      EXPECT_EQ(piece.epoch, share.epoch);
+      EXPECT_EQ(piece.global_batch, share.global_batch);
+      seen.insert(seen.end(), piece.images->labels.begin(), piece.images->labels.end());
+    }
+    EXPECT_EQ(seen, share.images->labels) << number;
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::train

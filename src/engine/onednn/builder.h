@@ -21,6 +21,7 @@ struct PlanOptions {
   std::int64_t batch = 1;
   bool training = true;  ///< with a backward pass; batch norm by the batch's own statistics
   ChooseMethods methods = convolution_rule;
+  double label_smoothing = 0;
 };
 
 class Builder {

@@ -26,6 +26,7 @@ class OnednnEngine : public Engine {
       : model_(std::move(model)),
         network_(fuse_relu(network)),
         methods_(choose_methods(options, dnnl_, network_)),
+        smoothing_(options.label_smoothing),
         layouts_(network_.parameters.size()) {
     make_plan({static_cast<std::int64_t>(options.batch), true});
     store_.emplace(dnnl_, network_, layouts_);
@@ -129,8 +130,8 @@ class OnednnEngine : public Engine {
 
   /// All plans share one arena, as large as the largest needs.
   Plan& make_plan(const Key& key) {
-    auto plan = std::make_unique<Plan>(
-        dnnl_, plan_network(dnnl_, network_, {key.batch, key.training, methods_}, layouts_));
+    const PlanOptions options{key.batch, key.training, methods_, key.training ? smoothing_ : 0};
+    auto plan = std::make_unique<Plan>(dnnl_, plan_network(dnnl_, network_, options, layouts_));
     Plan& made = *plans_.emplace(key, std::move(plan)).first->second;
     if (made.arena_bytes() <= arena_.bytes()) {
       made.use_arena(arena_.data());
@@ -153,6 +154,7 @@ class OnednnEngine : public Engine {
   const std::shared_ptr<torch::nn::Module> model_;
   const Network network_;
   const ChooseMethods methods_;
+  const double smoothing_;  ///< of labels
   Layouts layouts_;
   AlignedMemory arena_;
   std::map<Key, std::unique_ptr<Plan>> plans_;
@@ -173,8 +175,8 @@ bool has_onednn_engine() {
 }
 
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options) {
-  const auto model =
-      make_seeded_model(options.model, DataType::float32, options.images, options.seed);
+  const auto model = make_seeded_model(options.model, DataType::float32, options.images,
+                                       options.seed, options.zero_gamma);
   return std::make_unique<onednn::OnednnEngine>(model, onednn::describe(*model), options);
 }
 

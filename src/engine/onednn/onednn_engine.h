@@ -14,8 +14,10 @@ namespace lockstep::engine {
 
 struct OnednnEngineOptions {
   std::string_view model = "lenet5";
-  data::ImageShape images;  ///< of the batches to come
-  std::uint64_t seed = 0;   ///< for the initial weights, which are the torch engine's
+  data::ImageShape images;     ///< of the batches to come
+  std::uint64_t seed = 0;      ///< for the initial weights, which are the torch engine's
+  double label_smoothing = 0;  ///< of training's loss, as PyTorch defines it
+  bool zero_gamma = false;     ///< see make_seeded_model
   /// Images of a usual step. Layouts of weights are chosen for it; other batches may cost more.
   std::size_t batch = 64;
   /// "fixed": Winograd's method for convolutions whose shape suits it; "direct": none; "auto": what

@@ -19,7 +19,9 @@ class TorchEngine : public Engine {
  public:
   explicit TorchEngine(const TorchEngineOptions& options)
       : type_(options.type),
-        model_(make_seeded_model(options.model, options.type, options.images, options.seed)),
+        smoothing_(options.label_smoothing),
+        model_(make_seeded_model(options.model, options.type, options.images, options.seed,
+                                 options.zero_gamma)),
         together_(options.batch_norm_group.has_value()) {
     if (together_) ddp::BatchNormConverter(*model_).use(*options.batch_norm_group);
   }
@@ -55,7 +57,9 @@ class TorchEngine : public Engine {
       loss_ = logits.sum();
       return {};
     }
-    loss_ = torch::nn::functional::cross_entropy(logits, labels);
+    loss_ = torch::nn::functional::cross_entropy(
+        logits, labels,
+        torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(smoothing_));
     return score(logits, labels, loss_);
   }
 
@@ -120,6 +124,7 @@ class TorchEngine : public Engine {
   }
 
   const DataType type_;
+  const double smoothing_;  ///< of labels
   const std::shared_ptr<models::Classifier> model_;
   const bool together_;  ///< batch norm is over all ranks
   ArrayView gradients_;

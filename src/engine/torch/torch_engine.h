@@ -14,8 +14,10 @@ namespace lockstep::engine {
 struct TorchEngineOptions {
   std::string_view model = "lenet5";
   DataType type = DataType::float32;
-  data::ImageShape images;  ///< of the batches to come
-  std::uint64_t seed = 0;   ///< for the initial weights
+  data::ImageShape images;     ///< of the batches to come
+  std::uint64_t seed = 0;      ///< for the initial weights
+  double label_smoothing = 0;  ///< of training's loss, as PyTorch defines it
+  bool zero_gamma = false;     ///< see make_seeded_model
   /// Where there is one, batch norm is over the batches of this group's ranks: forward and backward
   /// are collectives, also with an empty batch.
   std::optional<Group> batch_norm_group = std::nullopt;

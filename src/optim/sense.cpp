@@ -1,0 +1,56 @@
+#include "optim/sense.h"
+
+#include <lockstep/error.h>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace lockstep::optim {
+
+namespace {
+
+void require(bool sense, std::string_view what, double value, std::string_view range) {
+  if (!sense) throw UsageError(fmt::format("a {} of {} makes no sense: {}", what, value, range));
+}
+
+constexpr std::string_view kFromZero = "it must be 0 or more";
+constexpr std::string_view kAboveZero = "it must be more than 0";
+constexpr std::string_view kBelowOne = "it must be from 0 to below 1";
+
+bool is_below_one(double value) {
+  return value >= 0 && value < 1;
+}
+
+}  // namespace
+
+void require_learning_rate(double rate) {
+  require(rate >= 0, "learning rate", rate, kFromZero);
+}
+
+void require_weight_decay(double decay) {
+  require(decay >= 0, "weight decay", decay, kFromZero);
+}
+
+void require_momentum(double momentum) {
+  require(is_below_one(momentum), "momentum", momentum, kBelowOne);
+}
+
+void require_nesterov(double momentum) {
+  if (!(momentum > 0)) throw UsageError("Nesterov's step needs a momentum above 0");
+}
+
+void require_betas(double beta1, double beta2) {
+  require(is_below_one(beta1), "beta1", beta1, kBelowOne);
+  require(is_below_one(beta2), "beta2", beta2, kBelowOne);
+}
+
+void require_epsilon(double epsilon) {
+  require(epsilon > 0, "epsilon", epsilon, kAboveZero);
+}
+
+void require_trust(double trust) {
+  require(trust > 0, "trust coefficient", trust, kAboveZero);
+}
+
+}  // namespace lockstep::optim
