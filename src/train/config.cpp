@@ -51,7 +51,7 @@ void TrainConfig::validate() const {
     throw UsageError(
         "--engine onednn has batch norm of each worker by itself only: use --engine torch for "
         "--sync-bn");
-  method();
+  require_possible_method();
   parse_mistake(mistake);
   if (workers < 1 || workers > 1024)
     throw UsageError(fmt::format("--workers is {}: it must be from 1 to 1024", workers));
@@ -83,6 +83,28 @@ void TrainConfig::validate() const {
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }
 
+void TrainConfig::require_possible_method() const {
+  const std::string sync = method().sync;
+  sync::require_sense(method_options(), std::max(1, workers));
+  if (!compress.empty() && sync != "ddp")
+    throw UsageError(
+        fmt::format("--compress is for the buckets of ddp: --sync {} has none to compress", sync));
+  const auto& averaging = sync::averaging_method_names();
+  if (!mistake.empty() && std::find(averaging.begin(), averaging.end(), sync) == averaging.end())
+    throw UsageError(
+        fmt::format("--mistake is about averaging gradients: leave it out with --sync {}", sync));
+  if (shards == 0) return;
+  const std::string_view why = sync == "local-sgd"             ? "--sync local-sgd"
+                               : sync == "server" && staleness ? "--staleness"
+                               : !compress.empty()             ? "--compress"
+                                                               : "";
+  if (!why.empty())
+    throw UsageError(fmt::format(
+        "{} makes results depend on the number of workers, which --shards rules out: leave out one "
+        "of them",
+        why));
+}
+
 void TrainConfig::require_possible_shards() const {
   sync::require_shards(shards, workers);
   if (shards == 0) return;
@@ -97,6 +119,11 @@ void TrainConfig::require_possible_shards() const {
         workers, shards));
   if (!mistake.empty())
     throw UsageError("--mistake is about workers: leave out --shards, or the mistake");
+}
+
+bool TrainConfig::is_exact() const {
+  const std::string sync = method().sync;
+  return compress.empty() && sync != "local-sgd" && !(sync == "server" && staleness);
 }
 
 DataType TrainConfig::type() const {
@@ -129,6 +156,10 @@ nlohmann::json to_json(const TrainConfig& config) {
           {"method", method.method},
           {"sync", method.sync},
           {"algorithm", name_of(method.algorithm)},
+          {"compress", config.compress},
+          {"local_steps", config.local_steps},
+          {"staleness", config.staleness.value_or(0)},
+          {"servers", config.servers},
           {"dtype", config.dtype},
           {"batch", config.batch},
           {"epochs", config.epochs},

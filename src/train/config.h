@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace lockstep::train {
@@ -32,6 +33,10 @@ struct TrainConfig {
   std::string sync = "ddp";
   std::string algorithm = "auto";
   std::string dtype = "float32";
+  std::string compress;          ///< of ddp's buckets: see compress::parse; empty for not at all
+  int local_steps = 4;           ///< of local-sgd: steps between two averages of the weights
+  std::optional<int> staleness;  ///< of server: steps ahead of the slowest; none: synchronous
+  int servers = 1;               ///< of server: the first so many ranks have one each
 
   std::size_t batch = 64;      ///< the global batch: all workers' images of one step
   std::size_t epochs = 1;      ///< 0 for as many as the iterations need
@@ -68,6 +73,9 @@ struct TrainConfig {
   void validate() const;
 
   sync::Method method() const { return sync::parse_method(sync, algorithm); }
+  /// Whether its updates are those of one worker with the whole batch, but for rounding.
+  bool is_exact() const;
+  sync::MethodOptions method_options() const { return {local_steps, staleness, servers, compress}; }
   /// Those that a worker hosts.
   sync::Shards shards_of(int rank, int size) const { return sync::shards_of(shards, rank, size); }
   /// `convolutions`; with shards the fixed rule takes the place of measuring, which changes
@@ -80,6 +88,7 @@ struct TrainConfig {
 
  private:
   void require_possible_shards() const;
+  void require_possible_method() const;
 };
 
 nlohmann::json to_json(const TrainConfig& config);
