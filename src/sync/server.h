@@ -20,7 +20,8 @@ class Server : public SyncMethod {
   /// REQUIRES: 1 <= servers <= group.size(); the weights are laid out like the gradients.
   Server(Group group, const Gradients& gradients, ArrayView weights, ReduceOp op, int servers,
          std::optional<int> staleness);
-  /// Waits, up to the group's deadline, for workers that have not settled.
+  /// Waits, up to the group's deadline, for workers that have not settled: servers take a rank that
+  /// leaves without for one that is lost.
   ~Server() override;
 
   void ready(std::size_t) override {}

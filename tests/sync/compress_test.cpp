@@ -23,7 +23,7 @@ using testing::RankKind;
 using testing::run_ranks;
 
 const std::vector<Parameter> kParameters{
-    {"a", 64 * 300, {}, 64}, {"b", 17}, {"c", 5000}, {"d", 1}, {"e", 128 * 64, {}, 128}};
+    {"a", 64 * 300, {}, 64}, {"b", 17}, {"c", 20000}, {"d", 1}, {"e", 128 * 64, {}, 128}};
 const std::vector<std::string> kAll{"float16", "bfloat16", "topk:0.01", "powersgd:2", "sign"};
 
 /// One rank's gradients, averaged by ddp with a compression.
@@ -89,7 +89,9 @@ TEST_P(Compressions, GiveAllRanksTheSameBitsAndLeaveGapsAlone) {
       for (const Slot& slot : rank.gradients.layout().slots())
         std::fill_n(taken.begin() + static_cast<std::ptrdiff_t>(slot.begin), slot.count, 1);
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (taken[i] == 0) ASSERT_EQ(all[i], 0) << "gap " << i;
+        if (taken[i] == 0) {
+          ASSERT_EQ(all[i], 0) << "gap " << i;
+        }
     }
   });
 }
@@ -108,7 +110,7 @@ TEST_P(Compressions, SendFewerBytesByThePromisedFactor) {
       return sent[0];
     };
     const std::map<std::string, double> promised{
-        {"float16", 2}, {"bfloat16", 2}, {"topk:0.01", 25}, {"powersgd:2", 20}, {"sign", 16}};
+        {"float16", 2}, {"bfloat16", 2}, {"topk:0.01", 25}, {"powersgd:2", 27}, {"sign", 16}};
     const double factor = bytes_with("") / bytes_with(compression);
     // Short messages on shared memory are read by all from all, which costs up to W/2 times more.
     EXPECT_GT(factor, 0.9 * promised.at(compression) / (compression == "powersgd:2" ? 2 : 1))
@@ -143,8 +145,12 @@ TEST(Compress, TopKSendsTheLargestAndTheRestLater) {
     count();
     for (std::size_t i = 0; i < total.size(); ++i) {
       expected[i] = (value(i, 0) + value(i, 1)) / 2;
-      if (i % 100 >= 80) EXPECT_EQ(total[i], expected[i]) << "the largest come at once";
-      if (i % 100 <= 70) EXPECT_EQ(total[i], 0) << "the others do not";
+      if (i % 100 >= 80) {
+        ASSERT_EQ(total[i], expected[i]) << "the largest come at once";
+      }
+      if (i % 100 <= 70) {
+        ASSERT_EQ(total[i], 0) << "the others do not";
+      }
     }
     for (int step = 0; step < 4; ++step) {
       rank.reduce([](std::size_t, std::size_t) { return 0; });
@@ -161,7 +167,7 @@ TEST_P(Compressions, GiveInTheLongRunWhatTheyWereGiven) {
   if (kind != RankKind::thread) GTEST_SKIP() << "arithmetic only";
   run_ranks(kind, 2, [compression = compression](Group group) {
     Rank rank(group, compression, DataType::float64);
-    constexpr int kSteps = 400;
+    constexpr int kSteps = 1000;
     std::vector<double> sums(rank.gradients.layout().size());
     for (int step = 0; step < kSteps; ++step) {
       rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
@@ -175,7 +181,7 @@ TEST_P(Compressions, GiveInTheLongRunWhatTheyWereGiven) {
         off += std::pow(sums[rank.gradients.layout().slots()[p].begin + i] - truth, 2);
         norm += truth * truth;
       }
-    EXPECT_LT(std::sqrt(off / norm), 0.2) << compression;
+    EXPECT_LT(std::sqrt(off / norm), 0.15) << compression;
   });
 }
 

@@ -112,6 +112,7 @@ TEST(ServerStaleness, SynchronousServersLetNobodyAhead) {
   run_ranks(RankKind::thread, 3, [](Group group) {
     TrainedRank rank(group, kParameters, "server", kSgd);
     train(rank, 5);
+    rank.trained();
     EXPECT_LE(dynamic_cast<Server&>(*rank.method).largest_lead(), 0);
   });
 }
@@ -155,10 +156,11 @@ TEST_P(ServerDeath, IsToldToAllSurvivors) {
                                       {.timeout = std::chrono::seconds(20)});
   for (int rank = 0; rank < 3; ++rank) {
     const std::string& error = errors[static_cast<std::size_t>(rank)];
-    if (rank == dying)
+    if (rank == dying) {
       EXPECT_EQ(error, "(died)");
-    else
+    } else {
       EXPECT_THAT(error, AllOf(HasSubstr(fmt::format("rank {} (pid", dying)), HasSubstr("died")));
+    }
   }
 }
 

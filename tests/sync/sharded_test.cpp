@@ -61,10 +61,11 @@ TEST_P(ShardedRanks, EndWithTheWeightsOfDdpToTheBit) {
     const std::vector<float> a = ddp.trained(), b = sharded.trained();
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
-      if (along_tree)
+      if (along_tree) {
         ASSERT_EQ(std::bit_cast<std::uint32_t>(a[i]), std::bit_cast<std::uint32_t>(b[i])) << i;
-      else
+      } else {
         ASSERT_NEAR(a[i], b[i], 1e-4) << i;
+      }
     }
   });
 }
