@@ -5,8 +5,16 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 
 namespace lockstep {
+
+/// One parameter's gradient within a bucket.
+struct GradientPart {
+  std::size_t begin = 0;  ///< its first element
+  std::size_t count = 0;
+  std::size_t rows = 0;  ///< the parameter's first dimension; 0 where that is not known
+};
 
 /// Gradients that are reduced as one message. They belong to the hook until its Work was waited
 /// for.
@@ -16,6 +24,8 @@ struct GradientBucket {
   /// What this rank has, to be replaced by what all ranks are to have. Gradients lie one after
   /// another with gaps of zeros in between.
   ArrayView gradients;
+  /// The parameters in it, in the order in which they lie; the array lives as long as the bucket.
+  std::span<const GradientPart> parts = {};
 };
 
 /// Starts the reduction of a bucket, and returns a Work after which the bucket has the result: the

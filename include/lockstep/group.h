@@ -101,7 +101,7 @@ class Group {
                     Algorithm algorithm = Algorithm::automatic);
 
   /// Combines all ranks' arrays of size() × mine.count elements; rank r gets part r. Algorithms:
-  /// ring, direct.
+  /// ring, halving-doubling, direct, native.
   void reduce_scatter(ConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,
                       Algorithm algorithm = Algorithm::automatic);
   Work reduce_scatter_async(ConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,

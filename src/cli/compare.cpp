@@ -3,6 +3,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/study_runs.h"
 #include "cli/train_options.h"
@@ -86,9 +87,15 @@ void run_mistakes(const CompareCommand& command) {
 void check(const CLI::App& command, CompareCommand& options) {
   if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
   if (options.job.model != default_job().model) use_defaults_of_large_models(command, options.job);
+  for (const std::string& compression : split(options.job.compress, ','))
+    if (!compression.empty()) options.methods.push_back("ddp+" + compression);
+  options.job.compress.clear();
   finish_train_options(command, options.job, options.view);
+  // Its results depend on the number of workers, which --shards rules out.
+  if (options.job.shards > 0 && command.count("--methods") == 0)
+    std::erase(options.methods, "local-sgd");
   for (const std::string& method : options.methods)
-    sync::parse_method(method, options.job.algorithm);
+    study::with_method(options.job, method).validate();
   if (options.mistakes && command.count("--methods") > 0)
     throw UsageError("--mistakes are all made with ddp: leave out --methods");
   if (options.mistakes && options.job.shards > 0)
@@ -112,7 +119,10 @@ void add_compare_command(CLI::App& app, int& code) {
   auto options = std::make_shared<CompareCommand>();
   options->job = default_job();
   add_train_options(*command, options->job, options->view);
-  command->add_option("--methods", options->methods, "the methods to compare, separated by commas")
+  command
+      ->add_option("--methods", options->methods,
+                   "the methods to compare, separated by commas; ddp+float16 is ddp with "
+                   "--compress float16, and --compress adds such ones")
       ->delimiter(',')
       ->capture_default_str();
   command->add_flag("--mistakes", options->mistakes,

@@ -32,6 +32,15 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   option("--algorithm", config.algorithm,
          "how an all-reduce is done: auto, star, tree, ring, halving-doubling, direct, "
          "hierarchical, native");
+  option("--compress", config.compress,
+         "send ddp's buckets as float16, bfloat16, topk:SHARE, powersgd:RANK or sign; with error "
+         "feedback but for the first two");
+  option("--local-steps", config.local_steps,
+         "local-sgd: steps between two averages of the weights");
+  command.add_option("--staleness", config.staleness,
+                     "server: update asynchronously, with workers at most N steps ahead of the "
+                     "slowest; synchronous without");
+  option("--servers", config.servers, "server: spread the weights over the first N workers");
   option("--engine", config.engine,
          "what computes: " + fmt::format("{}", fmt::join(engine::engine_names(), ", ")));
   option("--conv", config.convolutions,
@@ -102,6 +111,10 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--transport", config.transport);
   add("--sync", config.sync);
   add("--algorithm", config.algorithm);
+  if (!config.compress.empty()) add("--compress", config.compress);
+  add("--local-steps", config.local_steps);
+  if (config.staleness) add("--staleness", *config.staleness);
+  add("--servers", config.servers);
   add("--engine", config.engine);
   add("--conv", config.convolutions);
   add("--dtype", config.dtype);

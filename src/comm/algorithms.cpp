@@ -61,6 +61,7 @@ std::vector<Algorithm> algorithms_of(Operation operation) {
     case Operation::reduce:
       return {native, tree, star};
     case Operation::reduce_scatter:
+      return {direct, native, ring, halving_doubling};
     case Operation::all_gather:
       return {direct, native, ring};
     default:

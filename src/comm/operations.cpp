@@ -149,6 +149,8 @@ GroupCore::Collective reduce_scatter(GroupCore& core, ConstArrayView all, ArrayV
             turn.transport.agree(call, turn.deadline);
             if (call.algorithm == Algorithm::native)
               return turn.transport.native()->reduce_scatter(all, mine, op, turn.watch);
+            if (call.algorithm == Algorithm::halving_doubling)
+              return halving_reduce_scatter(turn.transport, all, mine, op, turn.deadline);
             ring_reduce_scatter(turn.transport, all, mine, op, turn.deadline);
           }};
 }

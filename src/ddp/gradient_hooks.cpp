@@ -141,7 +141,9 @@ torch::OrderedDict<std::string, torch::Tensor> trained_parameters(const torch::n
 std::vector<sync::Parameter> describe(const torch::nn::Module& module) {
   std::vector<sync::Parameter> parameters;
   for (const auto& item : trained_parameters(module))
-    parameters.push_back({item.key(), static_cast<std::size_t>(item.value().numel())});
+    parameters.push_back({.name = item.key(),
+                          .count = static_cast<std::size_t>(item.value().numel()),
+                          .rows = item->dim() > 0 ? static_cast<std::size_t>(item->size(0)) : 0});
   return parameters;
 }
 

@@ -42,7 +42,27 @@ constexpr std::array kSync{
         "all-reduced as soon as its last gradient is ready, while backward goes on: the only "
         "method whose communication hides behind computing.",
         "2·(W−1)/W · n bytes from every rank; one all-reduce a bucket, hidden while backward goes "
-        "on"}};
+        "on"},
+    Entry{"sharded",
+          "Every bucket is reduce-scattered while backward goes on, so that each rank gets a W-th "
+          "of it as the average of all; the rank updates that part of the weights, and an "
+          "all-gather gives all parts to all. Each rank keeps and updates only a W-th of the "
+          "optimizer's state.",
+          "2·(W−1)/W · n bytes from every rank; one reduce-scatter and one all-gather a bucket, "
+          "the first hidden while backward goes on"},
+    Entry{"server",
+          "The weights live with parameter servers, threads on the first K ranks with an equal "
+          "part each. Every worker sends each server its part of the gradients and gets updated "
+          "weights back: once all have sent, or at once with --staleness, which keeps workers "
+          "from waiting for the slowest as long as they are not too far ahead.",
+          "n/K·(W−1) + n·(K−1)/K bytes from a rank with a server, n from each of the others; 3 "
+          "messages with each server"},
+    Entry{"local-sgd",
+          "Every worker trains by itself; once in H steps all take the average of their weights, "
+          "and of the optimizer's momentum. An H-th of the messages, but not the training of one "
+          "worker any more.",
+          "2·(W−1)/W · n/H bytes from every rank, twice that with momentum; one all-reduce in H "
+          "iterations, or two"}};
 
 constexpr std::array kAlgorithms{
     Entry{

@@ -25,7 +25,7 @@ std::string whose(double rank_0, double others) {
 
 std::string predicted_text(const Run& run) {
   const double bytes = static_cast<double>(run.config.count("gradient_bytes"));
-  if (bytes == 0) return {};
+  if (bytes == 0 || !run.config.text("compress").empty()) return {};
   const auto workers = static_cast<double>(run.workers());
   const auto predicted =
       predicted_bytes(run.config.text("sync"), run.config.text("algorithm"), workers, bytes);
@@ -58,6 +58,7 @@ const Run& largest_like(const Run& like, const std::vector<Run>& runs) {
 
 std::optional<PredictedBytes> predicted_bytes(const std::string& sync, const std::string& algorithm,
                                               double workers, double bytes) {
+  if (sync == "server" || sync == "local-sgd") return std::nullopt;
   const PredictedBytes through_rank_0{bytes * (workers - 1), bytes};
   if (sync == "gather-scatter" || sync == "p2p" || sync == "coordinator" || algorithm == "star")
     return through_rank_0;

@@ -24,7 +24,8 @@ struct MethodText {
 /// REQUIRES: it is a method that Lockstep has; otherwise the texts are empty.
 MethodText text_of_method(const std::string& sync, const std::string& algorithm);
 
-/// None where only the library that does it knows, or the machines' arrangement decides.
+/// None where only the library that does it knows, or the machines' arrangement or an option
+/// decides.
 std::optional<PredictedBytes> predicted_bytes(const std::string& sync, const std::string& algorithm,
                                               double workers, double bytes);
 

@@ -35,8 +35,8 @@ bool is_floating(const StoredTensor& tensor) {
 
 train::TrainConfig job_for(const train::TrainConfig& job, const std::string& method, int workers,
                            const std::string& name) {
-  train::TrainConfig config = job;
-  config.sync = method;
+  train::TrainConfig config = with_method(job, method);
+  config.servers = std::min(config.servers, workers);
   config.workers = workers;
   config.run_dir = job.run_dir / name;
   config.save = config.run_dir / "weights.safetensors";
@@ -76,8 +76,17 @@ double Comparison::speedup(const ComparedRun& run) const {
 }
 
 bool Comparison::all_agree() const {
-  return std::all_of(runs.begin(), runs.end(),
-                     [](const ComparedRun& run) { return run.weights_difference < kSameWeights; });
+  return std::all_of(runs.begin(), runs.end(), [](const ComparedRun& run) {
+    return !run.exact || run.weights_difference < kSameWeights;
+  });
+}
+
+train::TrainConfig with_method(const train::TrainConfig& job, const std::string& method) {
+  train::TrainConfig config = job;
+  const std::size_t plus = method.find('+');
+  config.sync = method.substr(0, plus);
+  config.compress = plus == std::string::npos ? "" : method.substr(plus + 1);
+  return config;
 }
 
 Comparison compare(const train::TrainConfig& job, const std::vector<std::string>& methods,
@@ -90,7 +99,9 @@ Comparison compare(const train::TrainConfig& job, const std::vector<std::string>
   Comparison comparison{.runs = {}, .sync_bn = job.sync_bn, .shards = job.shards};
   for (const train::TrainConfig& config : configs) {
     make_folder(config.run_dir);
-    ComparedRun compared{.name = config.run_dir.filename().string(), .summary = run(config)};
+    ComparedRun compared{.name = config.run_dir.filename().string(),
+                         .exact = config.is_exact(),
+                         .summary = run(config)};
     compared.weights_difference = relative_difference(alone.save, config.save);
     if (&config != &configs.front())
       compared.methods_difference = relative_difference(first_method.save, config.save);

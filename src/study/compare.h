@@ -13,7 +13,8 @@
 namespace lockstep::study {
 
 struct ComparedRun {
-  std::string name;  ///< the method, or "alone"; also the folder's
+  std::string name;   ///< the method, or "alone"; also the folder's
+  bool exact = true;  ///< it makes the updates of one worker, but for rounding
   train::Summary summary;
   /// Distance of the final weights from those of the first run, relative to their norm.
   double weights_difference = 0;
@@ -32,7 +33,7 @@ struct Comparison {
   int shards = 0;                 ///< that were asked for; 0 for none
 
   const ComparedRun& alone() const { return runs.front(); }
-  bool all_agree() const;
+  bool all_agree() const;  ///< of those that are exact
   /// Of the methods; nullptr if there is none.
   const ComparedRun* fastest() const;
   const ComparedRun* slowest() const;
@@ -41,6 +42,10 @@ struct Comparison {
 
 /// Runs one job and returns its summary.
 using RunJob = std::function<train::Summary(const train::TrainConfig&)>;
+
+/// The job with this method: a name as --sync has it, or "ddp+float16" for ddp with --compress
+/// float16.
+train::TrainConfig with_method(const train::TrainConfig& job, const std::string& method);
 
 /// One worker alone, then each method with `job`'s workers; each in a folder of its own below
 /// `job`'s. Throws whatever `run` throws.

@@ -40,7 +40,8 @@ std::string weights_column(const ComparedRun& run) {
 
 double largest(const Comparison& comparison, double ComparedRun::*difference) {
   double largest = 0;
-  for (const ComparedRun& run : comparison.runs) largest = std::max(largest, run.*difference);
+  for (const ComparedRun& run : comparison.runs)
+    if (run.exact) largest = std::max(largest, run.*difference);
   return largest;
 }
 
@@ -98,19 +99,36 @@ std::string on_equality(const Comparison& comparison) {
   if (comparison.shards > 0) return on_shards(comparison);
   if (comparison.all_agree())
     return fmt::format(
-        "All methods end with the same weights as one worker alone (relative difference at most "
+        "{} end with the same weights as one worker alone (relative difference at most "
         "{:.0e}), and their loss curves lie on each other (never more than {:.0e} apart): they "
         "differ in time, not in what they learn.",
+        std::all_of(comparison.runs.begin(), comparison.runs.end(),
+                    [](const ComparedRun& run) { return run.exact; })
+            ? "All methods"
+            : "All methods that average gradients as they are",
         largest(comparison, &ComparedRun::weights_difference),
         largest(comparison, &ComparedRun::loss_difference));
   if (has_batch_norm(comparison)) return on_batch_norm(comparison);
   std::vector<std::string> off;
   for (const ComparedRun& run : comparison.runs)
-    if (run.weights_difference >= kSameWeights) off.push_back(run.name);
+    if (run.exact && run.weights_difference >= kSameWeights) off.push_back(run.name);
   return fmt::format(
       "{} ended with other weights than one worker alone. Without batch norm only rounding may "
       "differ; a training that diverges amplifies it: try a smaller --lr, or --dtype float64.",
       enumerate(off));
+}
+
+/// Methods that give up some accuracy for fewer bytes or waits; empty if there are none.
+std::string on_inexact(const Comparison& comparison) {
+  std::vector<std::string> ends;
+  for (const ComparedRun& run : comparison.runs)
+    if (!run.exact)
+      ends.push_back(fmt::format("{} {:.0e} away with {:.1f} % of the test images right", run.name,
+                                 run.weights_difference, 100 * run.summary.test_accuracy));
+  if (ends.empty()) return "";
+  return fmt::format(
+      "Not meant to make the updates of one worker alone, who ends with {:.1f} % right: {}.",
+      100 * comparison.alone().summary.test_accuracy, enumerate(ends));
 }
 
 /// Methods whose weights are the same bits; empty if there are none.
@@ -189,6 +207,7 @@ std::vector<std::string> sentences_of(const Comparison& comparison) {
   auto add = [&](std::string sentence) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   };
+  add(on_inexact(comparison));
   add(on_equal_bits(comparison));
   const ComparedRun* fast = comparison.fastest();
   const ComparedRun* slow = comparison.slowest();

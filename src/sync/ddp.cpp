@@ -38,8 +38,15 @@ Ddp::Ddp(Group group, const Gradients& gradients, DdpSettings settings)
       settings_(std::move(settings)),
       bucket_of_(gradients.parameters().size()) {
   const auto& buckets = gradients_.layout().buckets();
-  for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket)
-    for (std::size_t parameter : buckets[bucket].parameters) bucket_of_[parameter] = bucket;
+  for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+    parts_.emplace_back();
+    for (std::size_t parameter : buckets[bucket].parameters) {
+      const Slot& slot = gradients_.layout().slots()[parameter];
+      bucket_of_[parameter] = bucket;
+      parts_.back().push_back({slot.begin - buckets[bucket].slot.begin, slot.count,
+                               gradients_.parameters()[parameter].rows});
+    }
+  }
   clear();
 }
 
@@ -90,7 +97,8 @@ void Ddp::arrive(std::size_t parameter, Arrival how) {
 }
 
 Work Ddp::reduce_async(std::size_t bucket, ArrayView memory) {
-  if (settings_.hook) return settings_.hook(group_, {bucket, missing_.size(), memory});
+  if (settings_.hook)
+    return settings_.hook(group_, {bucket, missing_.size(), memory, parts_[bucket]});
   return group_.all_reduce_async(memory, settings_.op, settings_.algorithm);
 }
 

@@ -78,11 +78,12 @@ class Ddp : public SyncMethod {
   Group group_;
   const Gradients& gradients_;
   const DdpSettings settings_;
-  std::vector<std::size_t> bucket_of_;  ///< by parameter
-  std::vector<Arrival> arrivals_;       ///< by parameter, since gradients were last averaged
-  std::vector<char> came_;              ///< by parameter: in this backward
-  std::vector<std::size_t> missing_;    ///< by bucket: gradients not ready yet
-  std::vector<Work> started_;           ///< by bucket, in order: all ranks must start them alike
+  std::vector<std::size_t> bucket_of_;            ///< by parameter
+  std::vector<std::vector<GradientPart>> parts_;  ///< by bucket, for the hook
+  std::vector<Arrival> arrivals_;     ///< by parameter, since gradients were last averaged
+  std::vector<char> came_;            ///< by parameter: in this backward
+  std::vector<std::size_t> missing_;  ///< by bucket: gradients not ready yet
+  std::vector<Work> started_;         ///< by bucket, in order: all ranks must start them alike
   std::vector<std::size_t> unused_;
   /// How many buckets had been started when backward was abandoned, until it is made up for.
   std::optional<std::size_t> abandoned_;

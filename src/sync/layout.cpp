@@ -18,15 +18,27 @@ Layout::Layout(std::span<const Parameter> parameters, DataType type, const Bucke
     placed[number] = 1;
     append(number, parameters[number].count, options);
   }
+  close_bucket(options.parts);
+}
+
+void Layout::close_bucket(std::size_t parts) {
+  if (buckets_.empty()) return;
+  const std::size_t unit = parts * line();
+  std::size_t& count = buckets_.back().slot.count;
+  const std::size_t gap = (unit - count % unit) % unit;
+  count += gap;
+  size_ += gap;
 }
 
 void Layout::append(std::size_t number, std::size_t count, const BucketOptions& options) {
   const std::size_t width = size_of(type_);
-  const std::size_t line = 64 / width;
-  const std::size_t padded = (count + line - 1) / line * line;
+  const std::size_t padded = (count + line() - 1) / line() * line();
   const std::size_t limit = buckets_.size() <= 1 ? options.first_bytes : options.bytes;
   const bool full = buckets_.empty() || (buckets_.back().slot.count + padded) * width > limit;
-  if (full) buckets_.push_back({{size_, 0}, {}});
+  if (full) {
+    close_bucket(options.parts);
+    buckets_.push_back({{size_, 0}, {}});
+  }
   slots_[number] = {size_, count};
   buckets_.back().slot.count += padded;
   buckets_.back().parameters.push_back(number);

@@ -5,7 +5,7 @@
 // Parameters lie in reverse order, because backward finishes the last layer's gradients first: so
 // the first bucket is the first to be complete. Whoever has seen a backward may know an order that
 // is truer. Each parameter starts at a cache line; the gap
-// before it stays zero.
+// before it, or at the end of a bucket, stays zero.
 #pragma once
 
 #include <lockstep/types.h>
@@ -21,6 +21,7 @@ struct Parameter {
   std::string name;
   std::size_t count = 0;    ///< elements
   std::string layout = {};  ///< how they lie, where that is not plain
+  std::size_t rows = 0;     ///< its first dimension, where elements lie in plain order; 0 if not
 };
 
 struct BucketOptions {
@@ -28,6 +29,9 @@ struct BucketOptions {
   std::size_t first_bytes = 1 << 20;
   /// The others: larger ones cost less overhead a byte, smaller ones overlap better with backward.
   std::size_t bytes = 25 << 20;
+  /// Every bucket can be cut into so many equal parts that begin at cache lines; what is missing to
+  /// that is a gap at its end.
+  std::size_t parts = 1;
 };
 
 /// A run of elements of the flat array.
@@ -63,6 +67,8 @@ class Layout {
 
  private:
   void append(std::size_t number, std::size_t count, const BucketOptions& options);
+  void close_bucket(std::size_t parts);
+  std::size_t line() const { return 64 / size_of(type_); }
 
   DataType type_;
   std::size_t size_ = 0;

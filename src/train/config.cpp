@@ -51,7 +51,7 @@ void TrainConfig::validate() const {
     throw UsageError(
         "--engine onednn has batch norm of each worker by itself only: use --engine torch for "
         "--sync-bn");
-  method();
+  require_possible_method();
   parse_mistake(mistake);
   if (workers < 1 || workers > 1024)
     throw UsageError(fmt::format("--workers is {}: it must be from 1 to 1024", workers));
@@ -82,6 +82,48 @@ void TrainConfig::validate() const {
         mistake));
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
+}
+
+void TrainConfig::require_possible_method() const {
+  const std::string sync = method().sync;
+  sync::require_sense(method_options(), std::max(1, workers));
+  if (!compress.empty() && sync != "ddp")
+    throw UsageError(
+        fmt::format("--compress is for the buckets of ddp: --sync {} has none to compress", sync));
+  const auto& averaging = sync::averaging_method_names();
+  if (!mistake.empty() && std::find(averaging.begin(), averaging.end(), sync) == averaging.end())
+    throw UsageError(
+        fmt::format("--mistake is about averaging gradients: leave it out with --sync {}", sync));
+  if (std::find(averaging.begin(), averaging.end(), sync) == averaging.end())
+    require_recipe_of_shared_update(sync);
+  if (shards == 0) return;
+  const std::string_view why = sync == "local-sgd"             ? "--sync local-sgd"
+                               : sync == "server" && staleness ? "--staleness"
+                               : !compress.empty()             ? "--compress"
+                                                               : "";
+  if (!why.empty())
+    throw UsageError(fmt::format(
+        "{} makes results depend on the number of workers, which --shards rules out: leave out one "
+        "of them",
+        why));
+}
+
+void TrainConfig::require_recipe_of_shared_update(const std::string& sync) const {
+  if (recipe.clip > 0 || recipe.clip_value > 0)
+    throw UsageError(fmt::format(
+        "--clip and --clip-value need the whole gradient on every worker, which --sync {} does not "
+        "leave there: use ddp",
+        sync));
+  if (sync == "local-sgd") return;
+  if (recipe.no_decay_bn_bias)
+    throw UsageError(fmt::format(
+        "--no-decay-bn-bias needs to know whole tensors, and --sync {} cuts them: use ddp", sync));
+  const bool fits = recipe.optimizer == "sgd" ||
+                    (sync == "sharded" && recipe.optimizer != "lars" && recipe.optimizer != "lamb");
+  if (!fits)
+    throw UsageError(fmt::format(
+        "--optimizer {} does not go with --sync {}, which has {}: use ddp", recipe.optimizer, sync,
+        sync == "sharded" ? "sgd, adam and adamw, since it cuts tensors" : "sgd only"));
 }
 
 void TrainConfig::require_possible_shards() const {
@@ -119,6 +161,11 @@ void TrainConfig::require_possible_recipe() const {
         "leave out one of them");
 }
 
+bool TrainConfig::is_exact() const {
+  const std::string sync = method().sync;
+  return compress.empty() && sync != "local-sgd" && !(sync == "server" && staleness);
+}
+
 DataType TrainConfig::type() const {
   return dtype == "float64" ? DataType::float64 : DataType::float32;
 }
@@ -151,6 +198,10 @@ nlohmann::json job_json(const TrainConfig& config) {
           {"method", method.method},
           {"sync", method.sync},
           {"algorithm", name_of(method.algorithm)},
+          {"compress", config.compress},
+          {"local_steps", config.local_steps},
+          {"staleness", config.staleness ? nlohmann::json(*config.staleness) : nlohmann::json()},
+          {"servers", config.servers},
           {"dtype", config.dtype},
           {"batch", config.batch},
           {"epochs", config.epochs},

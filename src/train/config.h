@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace lockstep::train {
@@ -33,6 +34,10 @@ struct TrainConfig {
   std::string sync = "ddp";
   std::string algorithm = "auto";
   std::string dtype = "float32";
+  std::string compress;          ///< of ddp's buckets: see compress::parse; empty for not at all
+  int local_steps = 4;           ///< of local-sgd: steps between two averages of the weights
+  std::optional<int> staleness;  ///< of server: steps ahead of the slowest; none: synchronous
+  int servers = 1;               ///< of server: the first so many ranks have one each
 
   std::size_t batch = 64;      ///< the global batch: all workers' images of one step
   std::size_t epochs = 1;      ///< 0 for as many as the iterations need
@@ -70,6 +75,9 @@ struct TrainConfig {
   void validate() const;
 
   sync::Method method() const { return sync::parse_method(sync, algorithm); }
+  /// Whether its updates are those of one worker with the whole batch, but for rounding.
+  bool is_exact() const;
+  sync::MethodOptions method_options() const { return {local_steps, staleness, servers, compress}; }
   /// Those that a worker hosts.
   sync::Shards shards_of(int rank, int size) const { return sync::shards_of(shards, rank, size); }
   /// `convolutions`; with shards the fixed rule takes the place of measuring, which changes
@@ -85,6 +93,8 @@ struct TrainConfig {
  private:
   void require_possible_shards() const;
   void require_possible_recipe() const;
+  void require_possible_method() const;
+  void require_recipe_of_shared_update(const std::string& sync) const;
 };
 
 nlohmann::json to_json(const TrainConfig& config);

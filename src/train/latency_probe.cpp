@@ -31,7 +31,12 @@ sync::Gradients tiny_gradients(Group& group) {
 LatencyProbe::LatencyProbe(Group group, const sync::Method& method) : group_(std::move(group)) {
   if (group_.size() == 1) return;
   gradients_ = tiny_gradients(group_);
-  method_ = sync::make_sync_method(method, group_, *gradients_);
+  // Where the update is shared out, or weights are averaged, an all-reduce stands for its messages.
+  const auto& averaging = sync::averaging_method_names();
+  const bool averages = method.sync == "all-reduce" || std::find(averaging.begin(), averaging.end(),
+                                                                 method.sync) != averaging.end();
+  method_ = sync::make_sync_method(averages ? method : sync::parse_method("all-reduce", "auto"),
+                                   group_, *gradients_);
   measure();
   measured_.clear();  // the first pays for connections
   while (measured_.size() < kBefore) measure();

@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "models/safetensors.h"
+#include "sync/whole_state.h"
 #include "train/engine_options.h"
 #include "train/learning.h"
 #include "train/same_layouts.h"
@@ -38,8 +39,11 @@ sync::Layout make_layout(Group& group, const engine::Engine& engine, const Train
   auto bytes = [](double megabytes) {
     return std::max<std::size_t>(1, static_cast<std::size_t>(megabytes * (1 << 20)));
   };
-  return sync::Layout(engine.parameters(), engine.type(),
-                      {bytes(config.first_bucket_mb), bytes(config.bucket_mb)});
+  // Whoever shares out the update cuts buckets into equal parts.
+  const int parts = config.method().sync == "sharded" ? group.size() : 1;
+  return sync::Layout(
+      engine.parameters(), engine.type(),
+      {bytes(config.first_bucket_mb), bytes(config.bucket_mb), static_cast<std::size_t>(parts)});
 }
 
 /// What a group has moved since `before`.
@@ -57,8 +61,8 @@ std::string notice_of(const engine::MadeEngine& made, const TrainConfig& config)
 
 constexpr std::string_view kOptimizer = "optimizer.";
 
-std::string optimizer_name(const optim::OptimizerState& state, const sync::Parameter& parameter) {
-  return fmt::format("{}{}.{}", kOptimizer, state.name, parameter.name);
+std::string optimizer_name(const std::string& kind, const sync::Parameter& parameter) {
+  return fmt::format("{}{}.{}", kOptimizer, kind, parameter.name);
 }
 
 }  // namespace
@@ -79,16 +83,24 @@ Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape&
       accumulation_(gradients_, config.recipe.accumulate),
       sum_(gradients_, shards_.count),
       chosen_(config.shards > 0 ? sync::along_tree(config.method(), group_) : config.method()),
-      method_(sync::make_sync_method(chosen_, group_, gradients_, op_)),
+      method_(sync::make_sync_method(chosen_, group_, gradients_, op_, flat_weights(),
+                                     config.method_options())),
       notice_(notice_of(made_, config)),
       trace_(gradients_, chosen_.sync == "ddp"),
       recipe_(config.recipe),
       tensors_(tensor_ranges(*engine_, gradients_, recipe_.no_decay_bn_bias)),
       slowdown_(Slowdown::parse(config.slow)) {
-  const ArrayView weights(weights_.data(), gradients_.layout().size(), engine_->type());
+  const ArrayView weights = flat_weights();
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
   if (mistake_ != Mistake::different_weights) group_.broadcast(weights);
-  optimizer_ = make_optimizer(weights, gradients_.all(), tensors_, config);
+  const std::optional<sync::Share> share = method_->share();
+  optimizer_ = share ? make_optimizer(share->weights, share->gradients, {}, config)
+                     : make_optimizer(weights, gradients_.all(), tensors_, config);
+  method_->adopt_weights();
+}
+
+ArrayView Replica::flat_weights() const {
+  return {weights_.data(), gradients_.layout().size(), engine_->type()};
 }
 
 Replica::~Replica() {
@@ -182,10 +194,18 @@ void Replica::synchronise(observe::Times& times) {
 }
 
 void Replica::update(observe::Times& times) {
-  observe::Span span(times.optimizer, trace_.trace(), "optimizer");
-  clip_gradients(gradients_.all(), tensors_, recipe_);
-  optimizer_->begin_step();
-  method_->step(*optimizer_);
+  const double before = group_.counters().seconds;
+  double seconds = 0;
+  {
+    observe::Span span(seconds, trace_.trace(), "optimizer");
+    clip_gradients(gradients_.all(), tensors_, recipe_);
+    optimizer_->begin_step();
+    method_->step(*optimizer_);
+  }
+  // Methods that share out the update, or average weights, communicate here.
+  const double talked = std::min(seconds, group_.counters().seconds - before);
+  times.exposed += talked;
+  times.optimizer += seconds - talked;
 }
 
 void Replica::ready(std::size_t parameter) {
@@ -212,16 +232,20 @@ std::vector<models::StoredTensor> Replica::model_state() const {
   return all;
 }
 
-std::vector<models::StoredTensor> Replica::state() const {
+std::vector<models::StoredTensor> Replica::state() {
+  std::vector<sync::WholeState> whole =
+      sync::gather_state(group_, *method_, *optimizer_, gradients_.layout());
+  if (group_.rank() != 0) return {};
   std::vector<models::StoredTensor> all = model_state();
   const auto& parameters = gradients_.parameters();
-  for (const optim::OptimizerState& state : optimizer_->state())
+  for (sync::WholeState& state : whole)
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const sync::Slot& slot = gradients_.layout().slots()[i];
-      const ArrayView part = state.values.slice(slot.begin, slot.count);
+      const ArrayView part = state.view().slice(slot.begin, slot.count);
       std::vector<std::byte> plain = engine_->to_plain(i, part);
       const auto count = static_cast<std::int64_t>(plain.size() / size_of(part.type));
-      all.push_back({optimizer_name(state, parameters[i]), part.type, {count}, std::move(plain)});
+      all.push_back(
+          {optimizer_name(state.name, parameters[i]), part.type, {count}, std::move(plain)});
     }
   all.push_back(steps_of(*optimizer_));
   return all;
@@ -238,21 +262,27 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
   }
   engine_->load(model, source);
   statistics_.spread();
-  for (const optim::OptimizerState& kind : optimizer_->state())
+  method_->adopt_weights();
+  std::vector<std::byte> room(optimizer_->state().empty() ? 0 : gradients_.layout().bytes());
+  const ArrayView whole(room.data(), gradients_.layout().size(), engine_->type());
+  for (const optim::OptimizerState& kind : optimizer_->state()) {
     for (std::size_t i = 0; i < gradients_.parameters().size(); ++i) {
       const sync::Slot& slot = gradients_.layout().slots()[i];
-      const ArrayView part = kind.values.slice(slot.begin, slot.count);
-      const std::string name = optimizer_name(kind, gradients_.parameters()[i]);
+      const ArrayView part = whole.slice(slot.begin, slot.count);
+      const std::string name = optimizer_name(kind.name, gradients_.parameters()[i]);
       const auto found = rest.find(name);
       if (found == rest.end() || found->second->type != part.type ||
           !engine_->from_plain(i, found->second->data, part))
         throw FileError(fmt::format("{}: '{}' is missing or does not fit", source, name));
     }
+    sync::take_share(group_, *method_, whole, kind.values);
+  }
   const auto steps = rest.find(kOptimizerSteps);
   restore_steps(*optimizer_, steps == rest.end() ? nullptr : steps->second, source);
 }
 
 void Replica::average_statistics() {
+  method_->settle(*optimizer_);
   if (norm_group_) return;
   statistics_.average(group_);
 }

@@ -39,7 +39,7 @@ class Replica {
   Record step(Feed& feed);
 
   /// Of the steps to come.
-  void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }
+  void set_learning_rate(double rate) { method_->set_learning_rate(*optimizer_, rate); }
 
   /// From now on step() writes to the trace what it does, what the engine and the group do, and
   /// when each gradient is ready; until it is called with null. The trace must live as long.
@@ -54,15 +54,15 @@ class Replica {
   std::vector<models::StoredTensor> model_state() const;
 
   /// All that training changes: parameters and buffers, and the optimizer's state as
-  /// "optimizer.momentum.NAME" with its step count. The same on all ranks once statistics are
-  /// averaged.
-  std::vector<models::StoredTensor> state() const;
+  /// "optimizer.momentum.NAME" with its step count, on rank 0; nothing elsewhere. A collective,
+  /// after average_statistics().
+  std::vector<models::StoredTensor> state();
 
   /// Takes such a state over, and checks that it fits; messages call it `source`.
   void restore(const std::vector<models::StoredTensor>& state, const std::string& source);
 
-  /// Makes batch norm's statistics one, as evaluate does, unless they are: with sync_bn. A
-  /// collective.
+  /// Makes the ranks' weights one, and batch norm's statistics, as evaluate does, where they are
+  /// not. A collective.
   void average_statistics();
 
   const engine::Engine& engine() const { return *engine_; }
@@ -85,6 +85,7 @@ class Replica {
   /// part of that, but exposed communication.
   void count_batch_norm(double& part, Record& record);
   engine::Score evaluate_share(const data::Loader& loader, const data::Range& mine);
+  ArrayView flat_weights() const;
   void synchronise(observe::Times& times);
   void update(observe::Times& times);
 

@@ -123,8 +123,7 @@ class Worker {
   std::filesystem::path save_checkpoint() {
     replica_.average_statistics();
     recorder_.flush();
-    Checkpoint checkpoint{.iteration = done_, .state = {}};
-    if (group_.rank() == 0) checkpoint.state = replica_.state();
+    Checkpoint checkpoint{.iteration = done_, .state = replica_.state()};
     while_others_wait(group_, [&] {
       if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
       checkpoint.file = write_checkpoint(config_, checkpoint);

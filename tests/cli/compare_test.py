@@ -4,7 +4,7 @@ import unittest
 
 from program import ProgramTest
 
-METHODS = {"gather-scatter", "p2p", "coordinator", "all-reduce", "ring", "ddp"}
+METHODS = {"gather-scatter", "p2p", "coordinator", "all-reduce", "ring", "ddp", "sharded", "server"}
 
 
 class Compare(ProgramTest):
@@ -15,10 +15,12 @@ class Compare(ProgramTest):
         self.assertEqual(workers.pop("alone"), "1")
         self.assertLessEqual(METHODS, set(workers))
         self.assertEqual(set(workers.values()), {"2"})
-        self.assertIn("All methods end with the same weights as one worker alone", output)
+        self.assertIn("All methods that average gradients as they are end with the same weights as one worker alone", output)
+        self.assertRegex(output, "Not meant to make the updates of one worker alone.*local-sgd")
         self.assertEqual(errors, "")
 
         runs = json.loads((self.folder / "run" / "summary.json").read_text())["runs"]
+        self.assertEqual(runs.pop()["method"], "local-sgd")
         self.assertEqual([run["method"] for run in runs], ["ddp", *workers])
         for run in runs:
             self.assertEqual(run["iterations"], 14)

@@ -39,8 +39,24 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --data mnits", "mnist")
         self.expect_refused("train --sync snail", "gather-scatter, p2p, coordinator, all-reduce")
         self.expect_refused("train --transport pigeon", "shm")
+        self.expect_refused("train --compress zip", "float16, bfloat16, topk:SHARE")
         self.expect_refused("train --dtype float16", "float32 and float64")
         self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, coordinator, all-reduce")
+
+    def test_ways_to_keep_in_step_are_refused_with_their_range(self):
+        for options, words in {"--sync local-sgd --local-steps 0": "--local-steps is 0: it must be 1 or more",
+                               "--sync server --staleness 0": "--staleness is 0: it must be 1 or more",
+                               "--sync server --staleness -1": "--staleness is -1: it must be 1 or more",
+                               "--sync server --servers 3 --workers 2": "--servers is 3: it must be from 1 to 2",
+                               "--compress topk:0": "above 0 and at most 1",
+                               "--compress topk:1.1": "above 0 and at most 1",
+                               "--compress powersgd:0": "from 1 to 128",
+                               "--compress sign --sync ring": "--compress is for the buckets of ddp",
+                               "--sync local-sgd --shards 2": "which --shards rules out",
+                               "--compress float16 --shards 2": "which --shards rules out",
+                               "--sync server --staleness 1 --shards 2": "which --shards rules out",
+                               "--sync sharded --algorithm star": "--sync sharded has no --algorithm star"}.items():
+            self.expect_refused(f"train {options}", words)
 
     def test_a_model_that_does_not_take_the_data_is_answered_with_what_does(self):
         self.expect_refused("train --model vgg11 --data mnist", "use data like cifar10, or a model for such images: lenet5")

@@ -178,8 +178,9 @@ TEST_P(Collectives, ReduceGivesRootTheResult) {
 
 TEST_P(Collectives, ReduceScatterGivesEachRankItsPart) {
   run_ranks(kind(), size(), [&](Group group) {
-    for (Algorithm algorithm : those_of(group, std::array{Algorithm::automatic, Algorithm::ring,
-                                                          Algorithm::direct, Algorithm::native}))
+    for (Algorithm algorithm :
+         those_of(group, std::array{Algorithm::automatic, Algorithm::ring, Algorithm::direct,
+                                    Algorithm::halving_doubling, Algorithm::native}))
       for (std::size_t count : {0ul, 1ul, 17ul, kStagedFloats + 1}) {
         const std::size_t whole = count * static_cast<std::size_t>(size());
         const auto all = array_of<float>(group.rank(), whole);
@@ -234,6 +235,21 @@ TEST_P(Collectives, AlgorithmsThatAddAlongTheTreeGiveTheSameBits) {
     if (power) {
       ASSERT_EQ(tree, halving);
     }
+  });
+}
+
+TEST_P(Collectives, AHalvingReduceScatterAddsAlongTheTreeToo) {
+  const bool power = (size() & (size() - 1)) == 0;
+  run_ranks(kind(), size(), [&](Group group) {
+    constexpr std::size_t kPart = 1003;
+    const auto rank = static_cast<std::size_t>(group.rank());
+    std::vector<float> all(kPart * static_cast<std::size_t>(group.size())), mine(kPart);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = 1.0f / static_cast<float>(3 + i + rank * i);
+    group.reduce_scatter(all, mine, ReduceOp::average, Algorithm::halving_doubling);
+    group.all_reduce(all, ReduceOp::average,
+                     power ? Algorithm::tree : Algorithm::halving_doubling);
+    ASSERT_TRUE(std::equal(mine.begin(), mine.end(), all.begin() + rank * kPart));
   });
 }
 

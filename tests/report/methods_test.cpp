@@ -26,11 +26,13 @@ TEST(Methods, BytesAreThoseOfTheirFormulas) {
   expect_bytes("all-reduce", "star", 4, 3000, 1000);
   expect_bytes("all-reduce", "halving-doubling", 8, 1750, 1750);
   expect_bytes("ddp", "auto", 2, 1000, 1000);
+  expect_bytes("sharded", "auto", 4, 1500, 1500);
 }
 
 TEST(Methods, WhatOnlyTheLibraryKnowsIsNotPredicted) {
   EXPECT_FALSE(predicted_bytes("ddp", "native", 4, 1000));
   EXPECT_FALSE(predicted_bytes("ddp", "hierarchical", 4, 1000));
+  EXPECT_FALSE(predicted_bytes("server", "auto", 4, 1000));
   EXPECT_FALSE(predicted_bytes("all-reduce", "halving-doubling", 6, 1000));
 }
 
@@ -44,13 +46,16 @@ TEST(Methods, EachHasATextOfItsOwn) {
                                                         {"all-reduce", "ring"},
                                                         {"all-reduce", "tree"},
                                                         {"all-reduce", "halving-doubling"},
-                                                        {"ddp", "ring"}}) {
+                                                        {"ddp", "ring"},
+                                                        {"sharded", "auto"},
+                                                        {"server", "auto"},
+                                                        {"local-sgd", "auto"}}) {
     const MethodText text = text_of_method(sync, algorithm);
     EXPECT_FALSE(text.what.empty()) << sync;
     EXPECT_FALSE(text.formula.empty()) << sync;
     texts.insert(text.what);
   }
-  EXPECT_EQ(texts.size(), 8u);
+  EXPECT_EQ(texts.size(), 11u);
   EXPECT_TRUE(text_of_method("telepathy", "auto").what.empty());
 }
 

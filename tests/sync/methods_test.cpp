@@ -1,6 +1,7 @@
 // Every sync method leaves the same averages on every rank.
 #include <lockstep/error.h>
 
+#include "support/errors.h"
 #include "support/ranks.h"
 #include "sync/sync_method.h"
 
@@ -43,7 +44,7 @@ class Methods : public ::testing::TestWithParam<std::tuple<RankKind, int, std::s
 INSTANTIATE_TEST_SUITE_P(All, Methods,
                          ::testing::Combine(::testing::Values(RankKind::thread, RankKind::process),
                                             ::testing::Values(1, 2, 3, 4, 5, 8),
-                                            ::testing::ValuesIn(method_names())),
+                                            ::testing::ValuesIn(averaging_method_names())),
                          [](const auto& info) {
                            std::string name =
                                fmt::format("{}{}_{}", testing::name_of(std::get<0>(info.param)),
@@ -89,6 +90,24 @@ TEST(Method, ContradictionsAndUnknownNamesAreRefused) {
   EXPECT_THROW(parse_method("tree", "halving-doubling"), UsageError);
   EXPECT_THROW(parse_method("gossip", "auto"), UsageError);
   EXPECT_THROW(parse_method("ddp", "snake"), UsageError);
+  EXPECT_THROW(parse_method("server", "ring"), UsageError);
+  EXPECT_THROW(parse_method("sharded", "tree"), UsageError);
+}
+
+TEST(Method, OptionsThatMakeNoSenseAreRefusedWithTheirRange) {
+  EXPECT_NO_THROW(require_sense({}, 1));
+  EXPECT_NO_THROW(require_sense({.staleness = 1, .servers = 4}, 4));
+  using testing::expect_error;
+  expect_error<UsageError>([] { require_sense({.local_steps = 0}, 2); },
+                           {"--local-steps is 0", "1 or more"});
+  for (int staleness : {0, -1})
+    expect_error<UsageError>([=] { require_sense({.staleness = staleness}, 2); },
+                             {"--staleness", "1 or more"});
+  for (int servers : {0, 3})
+    expect_error<UsageError>([=] { require_sense({.servers = servers}, 2); },
+                             {"--servers", "from 1 to 2"});
+  expect_error<UsageError>([] { require_sense({.compress = "zip"}, 2); },
+                           {"'zip'", "float16", "powersgd:RANK"});
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(MistakeTest, SynchronisingAfterTheUpdateLetsEveryWorkerTrainAlone) {
 }
 
 TEST_F(MistakeTest, SynchronisingAfterTheUpdateHoldsForEveryMethod) {
-  for (const std::string& method : sync::method_names()) {
+  for (const std::string& method : sync::averaging_method_names()) {
     job.sync = method;
     job.first_bucket_mb = job.bucket_mb = 0.01;  // so that ddp has buckets to start early
     train_with("sync-after-update");

@@ -84,7 +84,7 @@ class Parity : public ::testing::TestWithParam<std::tuple<int, std::string>> {
 
 INSTANTIATE_TEST_SUITE_P(All, Parity,
                          ::testing::Combine(::testing::Values(1, 4),
-                                            ::testing::ValuesIn(sync::method_names())),
+                                            ::testing::ValuesIn(sync::averaging_method_names())),
                          [](const auto& info) { return name_of_case(info.param); });
 
 TEST_P(Parity, LossesInFloat32AreThoseOfPyTorch) {

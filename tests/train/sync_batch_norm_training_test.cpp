@@ -109,7 +109,7 @@ class SyncBatchNormTraining
 
 INSTANTIATE_TEST_SUITE_P(Vgg, SyncBatchNormTraining,
                          ::testing::Combine(::testing::Values("vgg11"), ::testing::Values(4),
-                                            ::testing::ValuesIn(sync::method_names())));
+                                            ::testing::ValuesIn(sync::averaging_method_names())));
 INSTANTIATE_TEST_SUITE_P(TwoWorkers, SyncBatchNormTraining,
                          ::testing::Combine(::testing::Values("vgg11", "resnet18"),
                                             ::testing::Values(2), ::testing::Values("ddp")));

@@ -1,5 +1,6 @@
 #include "comm/collectives/halving_doubling.h"
 
+#include "base/bytes.h"
 #include "comm/reduce.h"
 
 #include <bit>
@@ -26,6 +27,15 @@ class HalvingDoubling {
     finish_average(mine_, op_, transport_.size());
     double_up();
     if (has_partner) transport_.send(rank() + power_, kCollectiveTag, data_, deadline_);
+  }
+
+  /// Leaves the sums, or their average, of the part that this rank ends with when the array's W
+  /// equal parts lie in bit-reversed order: the part of its own number. REQUIRES: W is a power of
+  /// two that divides the array.
+  ArrayView halve_only() {
+    halve();
+    finish_average(mine_, op_, transport_.size());
+    return mine_;
   }
 
  private:
@@ -84,11 +94,37 @@ class HalvingDoubling {
   std::vector<std::byte> incoming_;
 };
 
+/// The bits of a rank's number in reverse, in a world of 2^bits ranks.
+std::size_t reversed(std::size_t number, int bits) {
+  std::size_t result = 0;
+  for (int bit = 0; bit < bits; ++bit) result = result << 1 | (number >> bit & 1);
+  return result;
+}
+
 }  // namespace
 
 void halving_doubling_all_reduce(Transport& transport, ArrayView data, ReduceOp op,
                                  const Deadline& deadline) {
   HalvingDoubling(transport, data, op, deadline).run();
+}
+
+void halving_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView mine, ReduceOp op,
+                            const Deadline& deadline) {
+  const auto ranks = static_cast<unsigned>(transport.size());
+  const bool power_of_two = std::has_single_bit(ranks);
+  std::vector<std::byte> room(all.bytes());
+  const ArrayView sums(room.data(), all.count, all.type);
+  for (std::size_t part = 0; part < ranks; ++part) {
+    const std::size_t place = power_of_two ? reversed(part, std::countr_zero(ranks)) : part;
+    copy_bytes(sums.slice(place * mine.count, mine.count).data,
+               all.slice(part * mine.count, mine.count).data, mine.bytes());
+  }
+  HalvingDoubling steps(transport, sums, op, deadline);
+  const auto own = static_cast<std::size_t>(transport.rank());
+  if (!power_of_two) steps.run();
+  const ArrayView result =
+      power_of_two ? steps.halve_only() : sums.slice(own * mine.count, mine.count);
+  copy_bytes(mine.data, result.data, mine.bytes());
 }
 
 }  // namespace lockstep::comm

@@ -16,4 +16,9 @@ namespace lockstep::comm {
 void halving_doubling_all_reduce(Transport& transport, ArrayView data, ReduceOp op,
                                  const Deadline& deadline);
 
+/// The first half on its own, for powers of two: lg W steps that send n(W−1)/W bytes. For other
+/// numbers of ranks all of the above, of which each rank keeps its part.
+void halving_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView mine, ReduceOp op,
+                            const Deadline& deadline);
+
 }  // namespace lockstep::comm

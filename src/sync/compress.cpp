@@ -1,0 +1,71 @@
+#include <lockstep/compress.h>
+#include <lockstep/error.h>
+
+#include "sync/compressor.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace lockstep::compress {
+
+namespace {
+
+template <typename T>
+std::optional<T> number_in(std::string_view text) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+BucketHook float16() {
+  return sync::make_hook(sync::make_cast(DataType::float16));
+}
+
+BucketHook bfloat16() {
+  return sync::make_hook(sync::make_cast(DataType::bfloat16));
+}
+
+BucketHook top_k(double share) {
+  if (!(share > 0 && share <= 1))
+    throw UsageError(fmt::format(
+        "a top-k share of {} makes no sense: it must be above 0 and at most 1 (0.01 is usual)",
+        share));
+  return sync::make_hook(sync::make_top_k(share));
+}
+
+BucketHook power_sgd(int rank) {
+  if (rank < 1 || rank > 128)
+    throw UsageError(fmt::format(
+        "a PowerSGD rank of {} makes no sense: it must be from 1 to 128 (2 to 4 are usual)", rank));
+  return sync::make_hook(sync::make_power_sgd(rank));
+}
+
+BucketHook sign() {
+  return sync::make_hook(sync::make_sign());
+}
+
+BucketHook parse(std::string_view text) {
+  if (text.empty()) return {};
+  if (text == "float16") return float16();
+  if (text == "bfloat16") return bfloat16();
+  if (text == "sign") return sign();
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const std::string_view name = text.substr(0, colon), value = text.substr(colon + 1);
+    if (const auto share = number_in<double>(value); share && name == "topk") return top_k(*share);
+    if (const auto rank = number_in<int>(value); rank && name == "powersgd")
+      return power_sgd(*rank);
+  }
+  throw UsageError(fmt::format(
+      "there is no compression '{}': take float16, bfloat16, topk:SHARE (above 0, at most 1), "
+      "powersgd:RANK (1 to 128) or sign",
+      text));
+}
+
+}  // namespace lockstep::compress

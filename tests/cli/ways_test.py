@@ -1,0 +1,62 @@
+"""The other ways to keep in step: what they learn, send and leave behind."""
+import json
+import shutil
+import unittest
+
+from program import SMALL, ProgramTest
+
+LENET = ["--model", "lenet5", "--data", "mnist", "--batch", 64, "--epochs", 3, "--lr", 0.02, "--momentum", 0.9]
+
+
+class Ways(ProgramTest):
+    def train(self, *options, job=SMALL):
+        self.run_program("train", *job, *options, "--run-dir", "run")
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        shutil.rmtree(self.folder / "run")
+        return summary
+
+    def test_sharded_and_server_end_with_the_weights_of_ddp(self):
+        job = [*SMALL, "--iterations", 5, "--momentum", 0.9, "--workers", 2]
+        for transport in ["shm", "gloo"]:
+            ddp = self.train("--transport", transport, "--algorithm", "tree", job=job)["weights_sha256"]
+            for options in [["--sync", "sharded"], ["--sync", "server"], ["--sync", "server", "--servers", 2]]:
+                summary = self.train("--transport", transport, *options, job=job)
+                self.assertEqual(summary["weights_sha256"], ddp, (transport, options))
+
+    def test_sharded_and_server_keep_the_promise_of_shards(self):
+        job = [*SMALL, "--iterations", 3, "--momentum", 0.9, "--shards", 4]
+        alone = self.train("--workers", 1, job=job)["weights_sha256"]
+        for sync in ["sharded", "server"]:
+            for transport in ["shm", "gloo"]:
+                summary = self.train("--workers", 4, "--sync", sync, "--transport", transport, job=job)
+                self.assertEqual(summary["weights_sha256"], alone, (sync, transport))
+
+    def test_a_run_that_stopped_goes_on_as_if_it_had_not(self):
+        for options in [["--sync", "sharded"], ["--sync", "server", "--servers", 2],
+                        ["--sync", "local-sgd", "--local-steps", 2]]:
+            job = [*SMALL, "--momentum", 0.9, "--workers", 2, *options, "--checkpoint-every", 4]
+            whole = self.train("--iterations", 8, job=job)["weights_sha256"]
+            self.run_program("train", *job, "--iterations", 4, "--run-dir", "run")
+            self.run_program("train", *job, "--iterations", 8, "--run-dir", "run", "--resume")
+            summary = json.loads((self.folder / "run" / "summary.json").read_text())
+            self.assertEqual(summary["weights_sha256"], whole, options)
+            shutil.rmtree(self.folder / "run")
+
+    def test_lenet5_learns_as_much_within_a_point(self):
+        plain = self.train("--workers", 2, job=LENET)
+        self.assertGreater(plain["test_accuracy"], 0.93)
+        for options in [["--compress", "float16"], ["--compress", "bfloat16"], ["--compress", "topk:0.01"],
+                        ["--compress", "powersgd:2"], ["--compress", "sign"], ["--sync", "local-sgd"],
+                        ["--sync", "server", "--staleness", 2, "--momentum", 0, "--lr", 0.1]]:
+            summary = self.train("--workers", 2, *options, job=LENET)
+            self.assertGreater(summary["test_accuracy"], plain["test_accuracy"] - 0.01, options)
+
+    def test_compare_tells_exact_methods_from_others(self):
+        output, _ = self.run_program("compare", "--epochs", 2, "--methods", "ddp,sharded,server,local-sgd", "--compress",
+                                     "float16,sign", "--run-dir", "all")
+        self.assertIn("All methods that average gradients as they are end with the same weights", output)
+        self.assertRegex(output, r"Not meant to make the updates of one worker alone.*local-sgd .*ddp\+float16 .*ddp\+sign")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,217 @@
+// Compression: what is sent falls by the promised factor, what is left out comes later, and all
+// ranks get the same bits.
+#include <lockstep/compress.h>
+#include <lockstep/error.h>
+
+#include "support/errors.h"
+#include "support/ranks.h"
+#include "support/trained_ranks.h"
+#include "sync/ddp.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace lockstep::sync {
+namespace {
+
+using testing::expect_error;
+using testing::floats;
+using testing::RankKind;
+using testing::run_ranks;
+
+const std::vector<Parameter> kParameters{
+    {"a", 64 * 300, {}, 64}, {"b", 17}, {"c", 20000}, {"d", 1}, {"e", 128 * 64, {}, 128}};
+const std::vector<std::string> kAll{"float16", "bfloat16", "topk:0.01", "powersgd:2", "sign"};
+
+/// One rank's gradients, averaged by ddp with a compression.
+struct Rank {
+  Rank(Group with, const std::string& compression, DataType type = DataType::float32)
+      : group(std::move(with)),
+        gradients(group, kParameters,
+                  Layout(kParameters, type, {.first_bytes = 40'000, .bytes = 80'000})),
+        ddp(group, gradients, {.hook = compress::parse(compression)}) {}
+
+  /// Averages gradient(parameter, i) over the ranks.
+  template <typename Gradient>
+  void reduce(Gradient gradient) {
+    for (std::size_t left = kParameters.size(); left > 0; --left) {
+      const ArrayView place = gradients.of(left - 1);
+      for (std::size_t i = 0; i < place.count; ++i) {
+        const auto value = static_cast<float>(gradient(left - 1, i));
+        if (place.type == DataType::float32)
+          static_cast<float*>(place.data)[i] = value;
+        else
+          static_cast<double*>(place.data)[i] = value;
+      }
+      ddp.ready(left - 1);
+    }
+    ddp.finish();
+  }
+
+  Group group;
+  Gradients gradients;
+  Ddp ddp;
+};
+
+float wave(int rank, std::size_t parameter, std::size_t i) {
+  return std::sin(0.37F * static_cast<float>(i) + static_cast<float>(rank)) *
+         static_cast<float>(parameter + 1);
+}
+
+class Compressions : public ::testing::TestWithParam<std::tuple<RankKind, std::string>> {};
+
+INSTANTIATE_TEST_SUITE_P(All, Compressions,
+                         ::testing::Combine(::testing::Values(RankKind::thread, RankKind::process,
+                                                              RankKind::gloo),
+                                            ::testing::ValuesIn(kAll)),
+                         [](const auto& info) {
+                           std::string name =
+                               testing::name_of(std::get<0>(info.param)) + std::get<1>(info.param);
+                           std::erase_if(name, [](char c) { return std::isalnum(c) == 0; });
+                           return name;
+                         });
+
+TEST_P(Compressions, GiveAllRanksTheSameBitsAndLeaveGapsAlone) {
+  const auto& [kind, compression] = GetParam();
+  run_ranks(kind, 3, [compression = compression](Group group) {
+    Rank rank(group, compression);
+    for (int step = 0; step < 3; ++step) {
+      rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank() + step, p, i); });
+      const std::span<float> all = floats(rank.gradients.all());
+      std::vector<float> largest(all.begin(), all.end()), smallest = largest;
+      group.all_reduce(largest, ReduceOp::max);
+      group.all_reduce(smallest, ReduceOp::min);
+      ASSERT_EQ(largest, smallest);
+      std::vector<char> taken(all.size());
+      for (const Slot& slot : rank.gradients.layout().slots())
+        std::fill_n(taken.begin() + static_cast<std::ptrdiff_t>(slot.begin), slot.count, 1);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (taken[i] == 0) {
+          ASSERT_EQ(all[i], 0) << "gap " << i;
+        }
+    }
+  });
+}
+
+/// What a rank sends for one bucket, by the formulas of docs/algorithms.md.
+TEST_P(Compressions, SendFewerBytesByThePromisedFactor) {
+  const auto& [kind, compression] = GetParam();
+  run_ranks(kind, 4, [compression = compression](Group group) {
+    auto bytes_with = [&](const std::string& how) {
+      Rank rank(group, how);
+      rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
+      const std::uint64_t before = group.counters().bytes;
+      rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
+      std::vector<double> sent{static_cast<double>(group.counters().bytes - before)};
+      group.all_reduce(sent, ReduceOp::average);
+      return sent[0];
+    };
+    const std::map<std::string, double> promised{
+        {"float16", 2}, {"bfloat16", 2}, {"topk:0.01", 25}, {"powersgd:2", 27}, {"sign", 16}};
+    const double factor = bytes_with("") / bytes_with(compression);
+    // Short messages on shared memory are read by all from all, which costs up to W/2 times more.
+    EXPECT_GT(factor, 0.9 * promised.at(compression) / (compression == "powersgd:2" ? 2 : 1))
+        << group.transport();
+  });
+}
+
+TEST(Compress, RoundsToHalfAsItSays) {
+  for (const auto& [name, digits] : {std::pair{"float16", 11}, std::pair{"bfloat16", 8}})
+    run_ranks(RankKind::thread, 2, [&, name = name, digits = digits](Group group) {
+      Rank rank(group, name);
+      rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
+      for (std::size_t i = 0; i < 300; ++i) {
+        const float expected = (wave(0, 0, i) + wave(1, 0, i)) / 2;
+        const float unit = std::ldexp(1.0F, -digits);
+        ASSERT_NEAR(floats(rank.gradients.of(0))[i], expected, 2 * unit);
+      }
+    });
+}
+
+TEST(Compress, TopKSendsTheLargestAndTheRestLater) {
+  run_ranks(RankKind::thread, 2, [](Group group) {
+    Rank rank(group, "topk:0.25");
+    std::vector<double> total(kParameters[0].count), expected(total.size());
+    auto count = [&] {
+      const std::span<float> got = floats(rank.gradients.of(0));
+      for (std::size_t i = 0; i < total.size(); ++i) total[i] += got[i];
+    };
+    // Multiples of 1/8, so that nothing is rounded. Both ranks have the same large ones.
+    auto value = [&](std::size_t i, int r) { return static_cast<double>(i % 100) / 8 + r; };
+    rank.reduce([&](std::size_t, std::size_t i) { return value(i, group.rank()); });
+    count();
+    for (std::size_t i = 0; i < total.size(); ++i) {
+      expected[i] = (value(i, 0) + value(i, 1)) / 2;
+      if (i % 100 >= 80) {
+        ASSERT_EQ(total[i], expected[i]) << "the largest come at once";
+      }
+      if (i % 100 <= 70) {
+        ASSERT_EQ(total[i], 0) << "the others do not";
+      }
+    }
+    for (int step = 0; step < 4; ++step) {
+      rank.reduce([](std::size_t, std::size_t) { return 0; });
+      count();
+    }
+    EXPECT_EQ(total, expected) << "in the end everything was sent, once";
+  });
+}
+
+/// With error feedback what was given out so far is never further from the truth than what one
+/// step leaves out, so the mean over many steps comes to be right.
+TEST_P(Compressions, GiveInTheLongRunWhatTheyWereGiven) {
+  const auto& [kind, compression] = GetParam();
+  if (kind != RankKind::thread) GTEST_SKIP() << "arithmetic only";
+  run_ranks(kind, 2, [compression = compression](Group group) {
+    Rank rank(group, compression, DataType::float64);
+    constexpr int kSteps = 1000;
+    std::vector<double> sums(rank.gradients.layout().size());
+    for (int step = 0; step < kSteps; ++step) {
+      rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
+      const auto* got = static_cast<const double*>(rank.gradients.all().data);
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += got[i] / kSteps;
+    }
+    double off = 0, norm = 0;
+    for (std::size_t p = 0; p < kParameters.size(); ++p)
+      for (std::size_t i = 0; i < kParameters[p].count; ++i) {
+        const double truth = (wave(0, p, i) + wave(1, p, i)) / 2;
+        off += std::pow(sums[rank.gradients.layout().slots()[p].begin + i] - truth, 2);
+        norm += truth * truth;
+      }
+    EXPECT_LT(std::sqrt(off / norm), 0.15) << compression;
+  });
+}
+
+TEST(Compress, PowerSgdIsExactForMatricesOfLowRank) {
+  run_ranks(RankKind::thread, 2, [](Group group) {
+    Rank rank(group, "powersgd:2");
+    // The average of two matrices of rank one has rank two.
+    auto value = [&](std::size_t row, std::size_t column, int r) {
+      return std::cos(0.1 * static_cast<double>(row) + r) *
+             std::sin(0.3 * static_cast<double>(column) * (r + 1) + 1);
+    };
+    for (int step = 0; step < 3; ++step)
+      rank.reduce([&](std::size_t p, std::size_t i) {
+        return p == 4 ? value(i / 64, i % 64, group.rank()) : 0.0;
+      });
+    for (std::size_t i = 0; i < kParameters[4].count; ++i)
+      ASSERT_NEAR(floats(rank.gradients.of(4))[i],
+                  (value(i / 64, i % 64, 0) + value(i / 64, i % 64, 1)) / 2, 1e-4);
+  });
+}
+
+TEST(Compress, WhatMakesNoSenseIsRefused) {
+  for (const char* text : {"topk:0", "topk:1.5", "topk:-1"})
+    expect_error<UsageError>([&] { compress::parse(text); }, {"above 0 and at most 1"});
+  for (const char* text : {"powersgd:0", "powersgd:129"})
+    expect_error<UsageError>([&] { compress::parse(text); }, {"from 1 to 128"});
+  for (const char* text : {"gzip", "topk", "topk:", "topk:x", "powersgd:1.5", "sign:2", "float16 "})
+    expect_error<UsageError>([&] { compress::parse(text); }, {"there is no compression", text});
+  EXPECT_FALSE(compress::parse(""));
+}
+
+}  // namespace
+}  // namespace lockstep::sync
