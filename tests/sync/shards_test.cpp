@@ -120,7 +120,7 @@ TEST(Shards, AlgorithmsWithAnOrderOfTheirOwnSaySo) {
 TEST(Shards, TreeSumAddsNeighboursFirst) {
   const std::vector<double> values{1, 1e-16, 1e-16, 1e-16};
   EXPECT_EQ(tree_sum(values), (1 + 1e-16) + (1e-16 + 1e-16));
-  EXPECT_NE(tree_sum(values), 1e-16 + 1e-16 + 1e-16 + 1);
+  EXPECT_NE(tree_sum(values), ((1 + 1e-16) + 1e-16) + 1e-16);
   EXPECT_EQ(tree_sum({}), 0);
 }
 
