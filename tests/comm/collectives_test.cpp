@@ -247,8 +247,7 @@ TEST_P(Collectives, AHalvingReduceScatterAddsAlongTheTreeToo) {
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i] = 1.0f / static_cast<float>(3 + i + rank * i);
     group.reduce_scatter(all, mine, ReduceOp::average, Algorithm::halving_doubling);
-    group.all_reduce(all, ReduceOp::average,
-                     power ? Algorithm::tree : Algorithm::halving_doubling);
+    group.all_reduce(all, ReduceOp::average, power ? Algorithm::tree : Algorithm::halving_doubling);
     ASSERT_TRUE(std::equal(mine.begin(), mine.end(), all.begin() + rank * kPart));
   });
 }
