@@ -6,7 +6,7 @@ namespace lockstep::optim {
 
 void share_out(std::size_t begin, std::size_t count, void* context,
                void (*work)(void*, std::size_t, std::size_t, std::size_t)) {
-  constexpr std::size_t kMany = 16;  // from where on a second thread pays
+  [[maybe_unused]] constexpr std::size_t kMany = 16;  // from where on a second thread pays
   const std::size_t blocks = (count + kBlock - 1) / kBlock;
   // Neighbouring blocks go to one thread.
 #pragma omp parallel for schedule(static) if (blocks >= kMany)
