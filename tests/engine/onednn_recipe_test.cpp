@@ -24,13 +24,11 @@ double smoothed_loss(models::Classifier& model, const data::Batch& batch) {
   return loss.item<double>();
 }
 
-void expect_smoothed(std::unique_ptr<Engine> engine) {
+void expect_smoothed(BoundEngine& bound) {
   const auto model = models::make_model("lenet5", DataType::float64);
-  models::load_state(*model, engine->parameter_state(), "the engine");
+  models::load_state(*model, bound.engine->parameter_state(), "the engine");
   const data::Batch batch = random_batch(kImages, 7);
   const double expected = smoothed_loss(*model, batch);
-
-  BoundEngine bound(Group(), std::move(engine));
   EXPECT_NEAR(bound.train(batch).loss_sum, expected, 1e-5 * expected);
   const std::vector<torch::Tensor> parameters = model->parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -42,12 +40,20 @@ void expect_smoothed(std::unique_ptr<Engine> engine) {
 }
 
 TEST(OnednnRecipe, LabelsAreSmoothed) {
-  expect_smoothed(make_onednn_engine(
-      {.images = kImages, .seed = 3, .label_smoothing = kSmoothing, .batch = 7}));
+  run_threads(1, [](const Group& group) {
+    BoundEngine bound(
+        group, make_onednn_engine(
+                   {.images = kImages, .seed = 3, .label_smoothing = kSmoothing, .batch = 7}));
+    expect_smoothed(bound);
+  });
 }
 
 TEST(OnednnRecipe, LabelsAreSmoothedByTorchAlike) {
-  expect_smoothed(make_torch_engine({.images = kImages, .seed = 3, .label_smoothing = kSmoothing}));
+  run_threads(1, [](const Group& group) {
+    BoundEngine bound(
+        group, make_torch_engine({.images = kImages, .seed = 3, .label_smoothing = kSmoothing}));
+    expect_smoothed(bound);
+  });
 }
 
 TEST(OnednnRecipe, ZeroGammaEmptiesTheBlocksAndLeavesAllElse) {
