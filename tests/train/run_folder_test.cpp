@@ -84,7 +84,17 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"slow", ""},          {"slow_data", 0.0},
                                    {"loader_threads", 0}, {"checkpoint_every", 0},
                                    {"conv", "auto"},      {"nesterov", false},
-                                   {"sync_bn", false},    {"conv_methods", nullptr}};
+                                   {"sync_bn", false},    {"conv_methods", nullptr},
+                                   {"shards", 0},         {"compress", ""},
+                                   {"local_steps", 4},    {"staleness", nullptr},
+                                   {"servers", 1},        {"schedule", "constant"},
+                                   {"warmup", 0.0},       {"lr_scale", "none"},
+                                   {"lr_batch", 256},     {"lr_full", 0.01},
+                                   {"clip", 0.0},         {"clip_value", 0.0},
+                                   {"beta1", 0.9},        {"beta2", 0.999},
+                                   {"epsilon", 1e-8},     {"trust", 0.001},
+                                   {"accumulate", 1},     {"label_smoothing", 0.0},
+                                   {"zero_gamma", false}, {"no_decay_bn_bias", false}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
