@@ -40,7 +40,8 @@ class SyncMethod {
   /// is not exact.
   virtual void finish() = 0;
 
-  /// Updates the weights. Methods that share out the update replace it.
+  /// Updates the weights. Methods that share out the update replace it. REQUIRES: the optimizer
+  /// outlives the method, which may go on using it.
   virtual void step(optim::Optimizer& optimizer) { optimizer.step(0, optimizer.size()); }
 
   /// What the optimizer given to step() is to be made for; none for all weights and gradients. It

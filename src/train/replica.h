@@ -104,12 +104,12 @@ class Replica {
   sync::Accumulation accumulation_;
   sync::ShardSum sum_;
   const sync::Method chosen_;
+  std::unique_ptr<optim::Optimizer> optimizer_;  ///< outlives the method, whose server may use it
   std::unique_ptr<sync::SyncMethod> method_;
   const std::string notice_;
   StepTrace trace_;
   const Recipe recipe_;
   std::vector<optim::TensorRange> tensors_;  ///< by the parameter's number
-  std::unique_ptr<optim::Optimizer> optimizer_;
   const Slowdown slowdown_;
 };
 

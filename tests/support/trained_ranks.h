@@ -65,8 +65,8 @@ class TrainedRank {
   sync::Gradients gradients;
   Memory memory;
   ArrayView weights;
+  std::unique_ptr<optim::Optimizer> optimizer;  ///< outlives the method, whose server may use it
   std::unique_ptr<sync::SyncMethod> method;
-  std::unique_ptr<optim::Optimizer> optimizer;
 };
 
 }  // namespace lockstep::testing
