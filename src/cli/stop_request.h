@@ -5,7 +5,8 @@
 
 namespace lockstep::cli {
 
-/// From now on the first of these signals is only noted.
+/// From now on the first of these signals is only noted, and never interrupts this thread or those
+/// that it starts: call it before what computes is begun.
 void catch_stop_requests();
 
 /// Whether one came.

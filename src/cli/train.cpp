@@ -94,6 +94,7 @@ void require_slow_rank(const train::TrainConfig& config, int workers) {
 
 /// Started by a launcher: this process is one worker of the run.
 void train_as_worker(TrainCommand& command) {
+  catch_stop_requests();
   GroupOptions options;
   if (command.transport_given) options.transport = command.config.transport;
   Group group = init(options);
@@ -103,7 +104,6 @@ void train_as_worker(TrainCommand& command) {
   if (command.progress.empty())
     command.config.command = launch_command(group, command.config.command);
   const auto progress = make_progress(worker_style(command), command.view.log_every);
-  catch_stop_requests();
   const train::Summary summary = with_report(command, shows_result, [&] {
     return train::train_worker(group, command.config, *progress, &stop_requested);
   });

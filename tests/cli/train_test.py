@@ -1,9 +1,12 @@
 """lockstep train: what it prints, what it writes, and how it ends when it is stopped."""
 import json
 import os
+import pathlib
+import re
 import resource
 import select
 import signal
+import time
 import unittest
 
 from program import ENDLESS, HANGS, SMALL, ProgramTest, children_of
@@ -14,6 +17,12 @@ def small_files_only():
     """Like a disk with room for 200 kB a file. Shared memory has a size, too, and would meet the limit first."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+
+def has_signal(status, mask, number):
+    """Whether a mask in /proc/PID/status has the signal."""
+    (digits,) = re.findall(rf"(?m)^{mask}:\s*(\w+)$", status)
+    return bool(int(digits, 16) >> (number - 1) & 1)
 
 
 class Train(ProgramTest):
@@ -114,14 +123,28 @@ class Stopped(StoppedTraining):
             self.assertIn("9 iterations in", output)
 
     def test_a_killed_run_leaves_what_it_measured_in_the_epoch_under_way(self):
-        program = self.start("train", "--workers", 2, "--batch", 8, "--epochs", 9, "--run-dir", "run")
-        self.wait_for(program, "iteration 600/")  # of 750 in an epoch
+        program = self.start("train", "--workers", 2, "--batch", 2, "--epochs", 9, "--run-dir", "run")
+        self.wait_for(program, "iteration 20/")  # of 3000 in an epoch
+        while not (measured := self.measured_in("run")) or measured[-1]["iteration"] == 1:
+            self.assertIsNone(program.poll(), "it ended before it wrote what it measured")
+            time.sleep(0.01)
         os.killpg(program.pid, signal.SIGKILL)
         program.wait()
-        lines = (self.folder / "run" / "metrics.jsonl").read_text().splitlines()
-        last = json.loads(lines[-1]) if lines[-1].endswith("}") else json.loads(lines[-2])
-        self.assertEqual((last["kind"], last["epoch"]), ("iteration", 1))
-        self.assertGreater(last["iteration"], 20)
+        self.assertEqual({(each["kind"], each["epoch"]) for each in self.measured_in("run")}, {("iteration", 1)})
+
+    def measured_in(self, run):
+        """The lines that are complete."""
+        text = (self.folder / run / "metrics.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+    def test_no_signal_is_handled_where_a_worker_computes(self):
+        program = self.start("train", *ENDLESS, "--workers", 2, "--threads", 2)
+        self.wait_for(program, "iteration 5/")
+        for worker in children_of(program.pid):
+            status = pathlib.Path(f"/proc/{worker}/status").read_text()
+            for stop in [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]:
+                self.assertTrue(has_signal(status, "SigCgt", stop), stop)
+                self.assertTrue(has_signal(status, "SigBlk", stop), stop)
 
     def test_a_full_disk_costs_the_trace_only(self):
         program = self.start("train", *SMALL, "--workers", 2, "--transport", "thread", "--iterations", 30, "--engine",
