@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "dataflow/networks.h"
 #include "dataflow/other_dataflows.h"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <tuple>
 
 namespace lockstep::cli {
@@ -46,10 +46,9 @@ std::pair<Count, Count> extent(const std::string& text, const std::string& optio
 std::vector<double> energies(const std::string& text) {
   std::vector<double> values;
   for (const std::string& part : split(text, ',')) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size()) break;
-    values.push_back(value);
+    const std::optional<double> value = number_in<double>(part);
+    if (!value) break;
+    values.push_back(*value);
   }
   if (values.size() != 5 || split(text, ',').size() != 5)
     throw UsageError(

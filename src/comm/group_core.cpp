@@ -19,37 +19,14 @@ std::uint64_t bytes_given(const Fingerprint& call, int ranks) {
 }  // namespace
 
 /// An asynchronous collective.
-class GroupCore::Task : public WorkState {
+class GroupCore::Task : public PendingWork {
  public:
   explicit Task(Collective collective) : collective_(std::move(collective)) {}
 
   const Collective& collective() const { return collective_; }
 
-  void finish(std::exception_ptr error) {
-    Lock lock(mutex_);
-    done_ = true;
-    error_ = std::move(error);
-    changed_.notify_all();
-  }
-
-  void wait() override {
-    Lock lock(mutex_);
-    while (!done_) changed_.wait(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
-
-  bool done() override {
-    Lock lock(mutex_);
-    return done_;
-  }
-
  private:
   const Collective collective_;
-
-  Mutex mutex_;
-  Condition changed_;
-  bool done_ GUARDED_BY(mutex_) = false;
-  std::exception_ptr error_ GUARDED_BY(mutex_);
 };
 
 /// A send or receive. Its waits run on the waiter's thread.

@@ -3,11 +3,11 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "base/number.h"
 #include "data/part_file.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <curl/curl.h>
 #include <exception>
 #include <memory>
@@ -29,13 +29,6 @@ constexpr std::string_view kElsewhere =
 
 /// What became of one request.
 enum class Outcome { complete, broken, start_over };
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// One request for what is missing of the file.
 class Request {
@@ -133,8 +126,8 @@ class Request {
     text.remove_prefix(6);
     const std::size_t slash = text.find('/');
     if (slash == std::string_view::npos) return {};
-    return {.first = parse_number(text.substr(0, text.find('-'))),
-            .whole = parse_number(text.substr(slash + 1))};
+    return {.first = number_in<std::uint64_t>(text.substr(0, text.find('-'))),
+            .whole = number_in<std::uint64_t>(text.substr(slash + 1))};
   }
 
   /// A server may send a smaller range than was asked for.

@@ -1,27 +1,15 @@
 #include <lockstep/compress.h>
 #include <lockstep/error.h>
 
+#include "base/number.h"
 #include "sync/compressor.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 namespace lockstep::compress {
-
-namespace {
-
-template <typename T>
-std::optional<T> number_in(std::string_view text) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 BucketHook float16() {
   return sync::make_hook(sync::make_cast(DataType::float16));

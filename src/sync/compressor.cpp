@@ -13,7 +13,7 @@ namespace lockstep::sync {
 namespace {
 
 /// A bucket that waits for its turn, or had it.
-class Job : public comm::WorkState {
+class Job : public comm::PendingWork {
  public:
   Job(Group group, const GradientBucket& bucket) : group_(std::move(group)), bucket_(bucket) {}
 
@@ -25,30 +25,12 @@ class Job : public comm::WorkState {
       error = std::current_exception();
     }
     group_.reset();  // a finished job keeps nobody in the group
-    Lock lock(mutex_);
-    done_ = true;
-    error_ = std::move(error);
-    changed_.notify_all();
-  }
-
-  void wait() override {
-    Lock lock(mutex_);
-    while (!done_) changed_.wait(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
-
-  bool done() override {
-    Lock lock(mutex_);
-    return done_;
+    finish(error);
   }
 
  private:
   std::optional<Group> group_;
   const GradientBucket bucket_;
-  Mutex mutex_;
-  Condition changed_;
-  bool done_ GUARDED_BY(mutex_) = false;
-  std::exception_ptr error_ GUARDED_BY(mutex_);
 };
 
 /// A compressor and its thread, which ends when all that was asked for is done.

@@ -34,6 +34,11 @@ const std::vector<std::string>& averaging_method_names() {
   return names;
 }
 
+bool averages_gradients(std::string_view sync) {
+  const auto& names = averaging_method_names();
+  return std::find(names.begin(), names.end(), sync) != names.end();
+}
+
 namespace {
 
 void require_reduce_scatter(Algorithm asked) {

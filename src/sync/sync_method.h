@@ -84,6 +84,9 @@ const std::vector<std::string>& method_names();
 /// Those of them that leave the average of all gradients on every rank, and the update to it.
 const std::vector<std::string>& averaging_method_names();
 
+/// Whether a Method's `sync` is one of them.
+bool averages_gradients(std::string_view sync);
+
 /// What some methods can be told beside their name. All ranks give the same.
 struct MethodOptions {
   /// local-sgd: steps between two averages of the weights. More cost less communication, and let

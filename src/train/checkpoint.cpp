@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "base/number.h"
 #include "models/safetensors.h"
 #include "train/share_text.h"
 #include "train/while_others_wait.h"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <optional>
 
@@ -58,19 +58,12 @@ models::Metadata identity_of(const TrainConfig& config) {
   return identity;
 }
 
-std::optional<std::size_t> number_in(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// The iteration in a checkpoint's name; none for other files.
 std::optional<std::size_t> iteration_of(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   const std::string_view text(name);
   if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix)) return std::nullopt;
-  return number_in(text.substr(
+  return number_in<std::size_t>(text.substr(
       kPrefix.size(), text.size() - std::min(text.size(), kPrefix.size() + kSuffix.size())));
 }
 
@@ -134,7 +127,7 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   if (metadata["format"] != kFormat)
     throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
   require_same_run(metadata, config, source);
-  const auto iteration = number_in(metadata["iteration"]);
+  const auto iteration = number_in<std::size_t>(metadata["iteration"]);
   if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
   checkpoint.iteration = *iteration;
   checkpoint.file = source;

@@ -90,12 +90,11 @@ void TrainConfig::require_possible_method() const {
   if (!compress.empty() && sync != "ddp")
     throw UsageError(
         fmt::format("--compress is for the buckets of ddp: --sync {} has none to compress", sync));
-  const auto& averaging = sync::averaging_method_names();
-  if (!mistake.empty() && std::find(averaging.begin(), averaging.end(), sync) == averaging.end())
+  const bool averages = sync::averages_gradients(sync);
+  if (!mistake.empty() && !averages)
     throw UsageError(
         fmt::format("--mistake is about averaging gradients: leave it out with --sync {}", sync));
-  if (std::find(averaging.begin(), averaging.end(), sync) == averaging.end())
-    require_recipe_of_shared_update(sync);
+  if (!averages) require_recipe_of_shared_update(sync);
   if (shards == 0) return;
   const std::string_view why = sync == "local-sgd"             ? "--sync local-sgd"
                                : sync == "server" && staleness ? "--staleness"

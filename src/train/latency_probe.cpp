@@ -32,11 +32,9 @@ LatencyProbe::LatencyProbe(Group group, const sync::Method& method) : group_(std
   if (group_.size() == 1) return;
   gradients_ = tiny_gradients(group_);
   // Where the update is shared out, or weights are averaged, an all-reduce stands for its messages.
-  const auto& averaging = sync::averaging_method_names();
-  const bool averages = method.sync == "all-reduce" || std::find(averaging.begin(), averaging.end(),
-                                                                 method.sync) != averaging.end();
-  method_ = sync::make_sync_method(averages ? method : sync::parse_method("all-reduce", "auto"),
-                                   group_, *gradients_);
+  method_ = sync::make_sync_method(
+      sync::averages_gradients(method.sync) ? method : sync::parse_method("all-reduce", "auto"),
+      group_, *gradients_);
   measure();
   measured_.clear();  // the first pays for connections
   while (measured_.size() < kBefore) measure();

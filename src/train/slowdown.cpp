@@ -2,11 +2,11 @@
 
 #include <lockstep/error.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <thread>
 
 namespace lockstep::train {
@@ -14,12 +14,9 @@ namespace lockstep::train {
 Slowdown Slowdown::parse(const std::string& text) {
   if (text.empty()) return {};
   const std::size_t colon = text.find(':');
-  const char* end = text.data() + text.size();
-  double milliseconds = -1;
-  if (colon != std::string::npos) {
-    const auto read = std::from_chars(text.data() + colon + 1, end, milliseconds);
-    if (read.ec != std::errc() || read.ptr != end) milliseconds = -1;
-  }
+  const std::string_view after =
+      colon == std::string::npos ? "" : std::string_view(text).substr(colon + 1);
+  const double milliseconds = number_in<double>(after).value_or(-1);
   if (!(milliseconds >= 0) || milliseconds > 1e6)
     throw UsageError(fmt::format(
         "--slow is '{}': it must be a rank and milliseconds up to a million, like 1:20", text));
