@@ -19,7 +19,7 @@ std::string announcement(const study::PlannedRun& plan, const study::ScaleJob& s
   const train::TrainConfig& config = plan.config;
   const bool several = study.methods.size() > 1 && config.workers > 1;
   return fmt::format("{} worker{}, {} each{}", config.workers, config.workers == 1 ? "" : "s",
-                     plan.batch, several ? ", " + config.sync : "");
+                     plan.batch, several ? ", " + plan.method : "");
 }
 
 void print(const study::Scaling& scaling) {

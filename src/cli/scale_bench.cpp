@@ -23,6 +23,7 @@ int repetitions(const train::Summary& summary) {
 
 std::optional<study::BenchedStep> StepBench::measure(const study::PlannedRun& plan,
                                                      const train::Summary& summary) {
+  if (!plan.config.compress.empty()) return std::nullopt;  // not what an all-reduce of them takes
   const study::Messages messages = study::messages_of(summary, plan.config.run_dir);
   if (messages.empty()) return std::nullopt;
   const Algorithm algorithm = plan.config.method().algorithm;

@@ -115,7 +115,9 @@ void add_scale_options(CLI::App& command, ScaleCommand& options) {
   };
   list("--workers", options.study.workers, "world sizes, separated by commas");
   list("--batches", options.study.batches, "images of each worker in a step, likewise");
-  list("--methods", options.study.methods, "sync methods, likewise; default: that of --sync");
+  list("--methods", options.study.methods,
+       "sync methods, likewise; ddp+float16 is ddp with --compress float16; default: that of "
+       "--sync");
   command.add_option("--sync", options.study.job.sync, "the sync method, if it is one")
       ->capture_default_str();
   command.add_flag("--weak", options.study.weak,

@@ -85,7 +85,7 @@ train::TrainConfig with_method(const train::TrainConfig& job, const std::string&
   train::TrainConfig config = job;
   const std::size_t plus = method.find('+');
   config.sync = method.substr(0, plus);
-  config.compress = plus == std::string::npos ? "" : method.substr(plus + 1);
+  if (plus != std::string::npos) config.compress = method.substr(plus + 1);
   return config;
 }
 

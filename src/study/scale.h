@@ -33,7 +33,7 @@ struct ScaleJob {
   train::TrainConfig job;
   std::vector<int> workers{1, 2, 4};
   std::vector<std::size_t> batches{32, 128, 512};  ///< images of one worker in a step
-  std::vector<std::string> methods{"ddp"};
+  std::vector<std::string> methods{"ddp"};         ///< as with_method() takes them
   bool weak = false;
   std::size_t images = 0;  ///< training images that there are for it
   int cores = 1;           ///< that this machine has for it
@@ -45,6 +45,7 @@ struct ScaleJob {
 
 struct PlannedRun {
   std::string name;        ///< "w2-b128", and with several methods "w2-b128-ring"; its folder, too
+  std::string method;      ///< as the job names it
   std::size_t batch = 0;   ///< a worker's
   std::size_t images = 0;  ///< of an epoch
   train::TrainConfig config;

@@ -1,3 +1,4 @@
+#include "study/compare.h"
 #include "study/scale_report.h"
 
 #include <fmt/format.h>
@@ -56,8 +57,7 @@ nlohmann::json points_of(const Scaling& scaling) {
       continue;
     }
     for (const std::string& method : scaling.job.methods)
-      points.push_back(
-          point_json(run, sync::parse_method(method, scaling.job.job.algorithm).method));
+      points.push_back(point_json(run, with_method(scaling.job.job, method).method().method));
   }
   return points;
 }

@@ -2,6 +2,7 @@
 #include <lockstep/error.h>
 
 #include "models/model_names.h"
+#include "study/compare.h"
 #include "study/scale.h"
 
 #include <fmt/format.h>
@@ -64,13 +65,13 @@ void require_enough_images(const PlannedRun& run, const ScaleJob& job) {
 PlannedRun plan_run(const ScaleJob& job, std::size_t batch, const std::string& method,
                     int workers) {
   PlannedRun run{.name = fmt::format("w{}-b{}", workers, batch),
+                 .method = method,
                  .batch = batch,
                  .images = images_of(job, workers),
-                 .config = job.job};
+                 .config = with_method(job.job, method)};
   if (job.methods.size() > 1 && workers > 1) run.name += "-" + method;
   run.config.workers = workers;
   run.config.batch = batch * static_cast<std::size_t>(workers);
-  run.config.sync = method;
   run.config.limit = run.images;
   run.config.run_dir = job.job.run_dir / run.name;
   require_enough_images(run, job);

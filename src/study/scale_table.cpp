@@ -71,7 +71,7 @@ const ScaledRun* find(const Scaling& scaling, int workers, std::size_t batch,
                       const std::string& method) {
   for (const ScaledRun& run : scaling.runs)
     if (run.summary.workers == workers && run.plan.batch == batch &&
-        (run.alone() || run.plan.config.sync == method))
+        (run.alone() || run.plan.method == method))
       return &run;
   return nullptr;
 }

@@ -128,7 +128,7 @@ std::string where_it_stops_to_pay(const Scaling& scaling, const Runs& fair) {
 std::string which_batch_helps(const Scaling& scaling, const Runs& largest) {
   Runs runs;
   for (const ScaledRun* run : largest)
-    if (run->plan.config.sync == scaling.job.methods.front()) runs.push_back(run);
+    if (run->plan.method == scaling.job.methods.front()) runs.push_back(run);
   if (runs.size() < 2) return "";
   const auto by_batch = [](const ScaledRun* a, const ScaledRun* b) {
     return a->plan.batch < b->plan.batch;

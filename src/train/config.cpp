@@ -84,12 +84,18 @@ void TrainConfig::validate() const {
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }
 
+sync::Method TrainConfig::method() const {
+  sync::Method parsed = sync::parse_method(sync, algorithm);
+  if (!compress.empty()) parsed.method += "+" + compress;
+  return parsed;
+}
+
 void TrainConfig::require_possible_method() const {
   const std::string sync = method().sync;
   sync::require_sense(method_options(), std::max(1, workers));
   if (!compress.empty() && sync != "ddp")
-    throw UsageError(
-        fmt::format("--compress is for the buckets of ddp: --sync {} has none to compress", sync));
+    throw UsageError(fmt::format(
+        "--compress is for the buckets of ddp: --sync {} has none to compress", this->sync));
   const bool averages = sync::averages_gradients(sync);
   if (!mistake.empty() && !averages)
     throw UsageError(

@@ -74,7 +74,8 @@ struct TrainConfig {
   /// Throws UsageError for values that make no sense, before anything is started.
   void validate() const;
 
-  sync::Method method() const { return sync::parse_method(sync, algorithm); }
+  /// Its name has the compression, if there is one: "ddp+float16".
+  sync::Method method() const;
   /// Whether its updates are those of one worker with the whole batch, but for rounding.
   bool is_exact() const;
   sync::MethodOptions method_options() const { return {local_steps, staleness, servers, compress}; }

@@ -75,13 +75,15 @@ class Scale(ProgramTest):
         self.assertIn("overhead, not speed-up", result["verdict"])
 
     def test_methods_have_one_worker_in_common(self):
-        output, result = self.run_scale("--workers", "1,2", "--batches", "32", "--methods", "ring,gather-scatter")
-        self.assertEqual([run["name"] for run in result["runs"]], ["w1-b32", "w2-b32-ring", "w2-b32-gather-scatter"])
+        output, result = self.run_scale("--workers", "1,2", "--batches", "32", "--methods", "ring,ddp+topk:0.1")
+        self.assertEqual([run["name"] for run in result["runs"]], ["w1-b32", "w2-b32-ring", "w2-b32-ddp+topk:0.1"])
         self.assertIn("[2/3] 2 workers, 32 each, ring", output)
         self.assertEqual([(point["workers"], point["method"]) for point in result["scaling"]["points"]],
-                         [(1, "ring"), (1, "gather-scatter"), (2, "ring"), (2, "gather-scatter")])
-        for run in result["runs"][1:]:
-            self.assertGreater(run["bandwidth_share"], 0)
+                         [(1, "ring"), (1, "ddp+topk:0.1"), (2, "ring"), (2, "ddp+topk:0.1")])
+        _, ring, compressed = result["runs"]
+        self.assertGreater(ring["bandwidth_share"], 0)
+        self.assertIsNone(compressed["bandwidth_share"])  # bench does not compress
+        self.assertLess(compressed["bytes_per_iteration"], ring["bytes_per_iteration"] / 4)
 
     def test_without_one_worker_the_smallest_world_is_the_measure(self):
         output, result = self.run_scale("--workers", "3,2", "--batches", "16", "--transport", "thread")
@@ -113,7 +115,7 @@ class Usage(ProgramTest):
     def test_what_makes_no_sense_is_refused(self):
         for arguments, part in {"--workers 0": "--workers has 0", "--workers 1,2,1": "--workers names 1 twice",
                                 "--workers 1,two": "--workers", "--batches 3,x": "--batches", "--batches 0": "--batches has 0",
-                                "--batches 8,8": "--batches names 8 twice", "--methods ddp,snail": "snail",
+                                "--batches 8,8": "--batches names 8 twice", "--methods ddp,snail": "snail", "--methods ring+float16": "ring has none to compress",
                                 "--methods ring --sync ddp": "leave one of them out",
                                 "--model vgg11 --data mnist": "use data like cifar10",
                                 "--sync ring --algorithm tree": "contradicts", "--epochs 0": "nothing to train"}.items():
