@@ -83,6 +83,9 @@ class Cluster:
         """The host goes on, but nobody hears of it any more."""
         _run("ip", "-n", self.switch, "link", "set", f"port{host}", "down")
 
+    def plug_in_again(self, host):
+        _run("ip", "-n", self.switch, "link", "set", f"port{host}", "up")
+
     def call(self, host, command):
         return _run("ip", "netns", "exec", self.names[host], *command)
 

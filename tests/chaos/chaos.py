@@ -1,0 +1,97 @@
+#!/usr/bin/python3 -B
+"""Trainings under a plan of faults: each must end with the right weights, or with an error that says why.
+
+A seed makes a plan: which job meets which fault, and when. The same seed does it again. After an error the same command
+with --resume must end with the right weights. LOCKSTEP_BINARY names the program.
+"""
+import argparse
+import collections
+import pathlib
+import random
+import re
+import shutil
+import sys
+import tempfile
+
+from faults import FAULTS
+from runs import JOBS, Wrong, make_run
+
+
+def undisturbed(job):
+    with tempfile.TemporaryDirectory(prefix="lockstep-chaos-") as folder:
+        run = make_run(job, folder)
+        run.start()
+        if run.finish() != 0:
+            raise Wrong(f"{job} fails by itself: {run.errors()}")
+        return run.weights()
+
+
+def judge(run, fault):
+    """How the run ended; throws if that is none of the ends it may have."""
+    code = run.finish()
+    if code == 0:
+        return "right"
+    if fault.error is None or not re.search(fault.error, run.errors()):
+        raise Wrong(f"it ended with code {code} and said: {run.errors()}")
+    run.restart()
+    if code := run.finish():
+        raise Wrong(f"it could not be resumed (code {code}): {run.errors()}")
+    return "named, resumed, right"
+
+
+def strike(job, fault, moment, right, folder):
+    run = make_run(job, folder)
+    run.start(*fault.options, wrapper=fault.wrapper, **fault.settings)
+    run.wait_for_iteration(moment)
+    fault.strike(run)
+    outcome = judge(run, fault)
+    if (weights := run.weights()) != right:
+        raise Wrong(f"its weights are {weights[:12]}, not {right[:12]}")
+    return outcome
+
+
+def plan(seed, rounds, jobs):
+    """Every fault in turn, on a job that it fits, at some moment."""
+    chance = random.Random(seed)
+    for number in range(rounds):
+        fault = FAULTS[number % len(FAULTS)](random.Random(chance.random()))
+        fitting = [job for job in jobs if fault.fits(job)]
+        if fitting:
+            job = chance.choice(fitting)
+            iterations = JOBS[job][JOBS[job].index("--iterations") + 1]
+            yield number, job, fault, chance.randrange(1, iterations)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2 * len(FAULTS))
+    parser.add_argument("--jobs", type=lambda text: text.split(","), default=list(JOBS), help=", ".join(JOBS))
+    parser.add_argument("--only", type=int, help="one round of the plan")
+    options = parser.parse_args()
+    right = {}
+    outcomes, wrong = collections.Counter(), 0
+    for number, job, fault, moment in plan(options.seed, options.rounds, options.jobs):
+        if options.only not in (None, number):
+            continue
+        name = type(fault).__name__
+        right[job] = right.get(job) or undisturbed(job)
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-chaos-"))
+        try:
+            outcome = strike(job, fault, moment, right[job], folder)
+            shutil.rmtree(folder)
+        except Wrong as error:
+            wrong += 1
+            outcome = "WRONG"
+            print(f"{error}\n  again: chaos.py --seed {options.seed} --rounds {options.rounds} --only {number}; its files: "
+                  f"{folder}")
+        outcomes[name, outcome] += 1
+        print(f"{number:4} {job:15} {name:22} at iteration {moment:3}: {outcome}", flush=True)
+    print("\n| fault | times | outcome |\n| --- | --- | --- |")
+    for (name, outcome), times in sorted(outcomes.items()):
+        print(f"| {name} | {times} | {outcome} |")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

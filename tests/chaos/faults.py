@@ -1,0 +1,160 @@
+"""What can happen to a run. Each fault says what it does, and how the run may end."""
+import os
+import random
+import resource
+import signal
+import socket
+import subprocess
+import time
+
+from runs import Run, hosts
+from strangers_test import listening_ports  # runs.py says where it is
+
+
+class Fault:
+    """The run must end with the right weights, as if nothing had happened."""
+    options = ()
+    wrapper = ()
+    settings = {}
+    error = None  #: or, if it is set, with an error like this; then the same command with --resume does it
+
+    def __init__(self, chance: random.Random):
+        self.chance = chance
+
+    def fits(self, job):
+        return "hosts" not in job
+
+    def strike(self, run: Run):
+        pass
+
+
+class SignalToAWorker(Fault):
+    number = None
+
+    def fits(self, job):
+        return "threads" not in job and super().fits(job)
+
+    def strike(self, run):
+        if workers := run.workers():
+            self.send(self.chance.choice(workers))
+
+    def send(self, worker):
+        try:
+            os.kill(worker, self.number)
+        except ProcessLookupError:
+            pass  # it was done
+
+
+class Kill(SignalToAWorker):
+    number = signal.SIGKILL
+    error = r"rank \d+ \(pid \d+\) was ended by signal 9 \(Killed\)"
+
+
+class Crash(SignalToAWorker):
+    number = signal.SIGSEGV
+    error = r"rank \d+ \(pid \d+\) was ended by signal 11"
+
+
+class Pause(SignalToAWorker):
+    """One stops for a moment, and goes on."""
+    number = signal.SIGSTOP
+
+    def send(self, worker):
+        super().send(worker)
+        time.sleep(self.chance.uniform(0.1, 2))
+        self.number = signal.SIGCONT
+        super().send(worker)
+
+
+class KillTheLauncher(Fault):
+    error = ""  # it cannot say anything any more
+
+    def strike(self, run):
+        run.program.kill()
+
+
+class Interrupt(Fault):
+    error = r"interrupted|stopped after iteration"
+
+    def strike(self, run):
+        if run.program.poll() is None:
+            run.program.send_signal(self.chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]))
+
+
+class SlowRank(Fault):
+    def __init__(self, chance):
+        super().__init__(chance)
+        self.options = ["--slow", f"{chance.randrange(2)}:{chance.randrange(1, 30)}"]
+
+
+class Strangers(Fault):
+    """Garbage to every port that the run listens at."""
+
+    def strike(self, run):
+        for _ in range(20):
+            for port in listening_ports(run.program.pid):
+                try:
+                    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+                        connection.sendall(self.chance.randbytes(self.chance.choice([1, 100, 100_000])))
+                except OSError:
+                    pass  # it was hung up on, as it should be
+
+
+class FullDisk(Fault):
+    """No file may be longer than what was there before. Shared memory has a size, too: threads need none."""
+    error = r"File too large"
+
+    def __init__(self, chance):
+        super().__init__(chance)
+        self.settings = {"preexec_fn": self.limit}
+
+    def fits(self, job):
+        return "threads" in job
+
+    @staticmethod
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+class NoSharedMemoryFolder(Fault):
+    """/dev/shm has room for a page: what others filled."""
+    wrapper = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=4k none /dev/shm && exec "$@"', "sh"]
+
+    def fits(self, job):
+        return super().fits(job) and os.geteuid() == 0 and subprocess.run([*self.wrapper, "true"], capture_output=True).returncode == 0
+
+
+class DamagedCheckpoint(Fault):
+    """The run is killed, and its newest checkpoint loses its end or has a wrong bit: the one before must do."""
+    error = ""
+
+    def strike(self, run):
+        run.program.kill()
+        run.finish()
+        checkpoints = sorted(run.folder.glob("run/checkpoints/*"))
+        if len(checkpoints) < 2:
+            return
+        content = bytearray(checkpoints[-1].read_bytes())
+        place = self.chance.randrange(len(content))
+        if self.chance.random() < 0.5:
+            del content[place:]
+        else:
+            content[place] ^= 1 << self.chance.randrange(8)
+        checkpoints[-1].write_bytes(content)
+
+
+class CutLink(Fault):
+    """A host cannot be reached for a moment."""
+
+    def fits(self, job):
+        return "hosts" in job and hosts.why_not() is None
+
+    def strike(self, run):
+        run.cluster.pull_the_plug(1)
+        time.sleep(self.chance.uniform(0.1, 3))
+        run.cluster.plug_in_again(1)
+
+
+FAULTS = [Kill, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk, NoSharedMemoryFolder,
+          DamagedCheckpoint, CutLink]
