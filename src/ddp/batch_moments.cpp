@@ -2,8 +2,6 @@
 
 #include "ddp/channel_rows.h"
 
-#include <algorithm>
-
 namespace lockstep::ddp {
 
 namespace {
@@ -16,8 +14,6 @@ Moments moments_in(const torch::Tensor& input) {
   Moments moments{static_cast<double>(shape.samples * shape.row), std::vector<double>(channels),
                   std::vector<double>(channels)};
   if (moments.count == 0) return moments;
-  // Around one of the values: it is at most √count deviations from the mean, so that little
-  // cancels.
   std::vector<Pair> sums(channels);
   for_each_row(shape, [&](std::size_t channel, std::int64_t begin) {
     const T origin = values[shape.at(0, static_cast<std::int64_t>(channel))];
@@ -29,11 +25,9 @@ Moments moments_in(const torch::Tensor& input) {
     sums[channel].first += sum.first;
     sums[channel].second += sum.second;
   });
-  for (std::size_t c = 0; c < channels; ++c) {
-    const double shift = sums[c].first / moments.count;
-    moments.mean[c] = values[shape.at(0, static_cast<std::int64_t>(c))] + shift;
-    moments.squares[c] = std::max(0.0, sums[c].second - shift * sums[c].first);
-  }
+  for (std::size_t c = 0; c < channels; ++c)
+    moments.set(c, values[shape.at(0, static_cast<std::int64_t>(c))], sums[c].first,
+                sums[c].second);
   return moments;
 }
 
@@ -41,21 +35,6 @@ Moments moments_in(const torch::Tensor& input) {
 
 Moments moments_of(const torch::Tensor& input) {
   return is_single(input) ? moments_in<float>(input) : moments_in<double>(input);
-}
-
-Moments combine(std::span<const Moments> parts) {
-  Moments all = parts.front();
-  for (const Moments& part : parts.subspan(1)) {
-    if (part.count == 0) continue;
-    const double count = all.count + part.count;
-    for (std::size_t c = 0; c < all.channels(); ++c) {
-      const double apart = part.mean[c] - all.mean[c];
-      all.mean[c] += apart * (part.count / count);
-      all.squares[c] += part.squares[c] + apart * apart * (all.count * part.count / count);
-    }
-    all.count = count;
-  }
-  return all;
 }
 
 }  // namespace lockstep::ddp

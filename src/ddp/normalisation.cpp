@@ -2,19 +2,9 @@
 
 #include "ddp/channel_rows.h"
 
-#include <cmath>
-
 namespace lockstep::ddp {
 
 namespace {
-
-/// Means in two parts, as the header says.
-template <typename T>
-struct SplitMean {
-  explicit SplitMean(double mean) : high(static_cast<T>(mean)), rest(mean - high) {}
-  T high;
-  double rest;
-};
 
 double element(const torch::Tensor& vector, std::size_t i) {
   return vector.scalar_type() == torch::kFloat32 ? vector.data_ptr<float>()[i]
@@ -28,12 +18,10 @@ void normalise_in(const torch::Tensor& input, const Normalisation& normalisation
   const T* from = input.data_ptr<T>();
   T* to = output.data_ptr<T>();
   for_each_row(shape, [&](std::size_t channel, std::int64_t begin) {
-    const SplitMean<T> mean(normalisation.mean[channel]);
-    const double exact = normalisation.inverse_deviation[channel] * element(weight, channel);
-    const T scale = static_cast<T>(exact);
-    const T shift = static_cast<T>(element(bias, channel) - mean.rest * exact);
+    const ForwardTerms<T> terms(normalisation, channel, element(weight, channel),
+                                element(bias, channel));
     for (std::int64_t i = begin; i < begin + shape.row; ++i)
-      to[i] = (from[i] - mean.high) * scale + shift;
+      to[i] = (from[i] - terms.origin) * terms.scale + terms.shift;
   });
 }
 
@@ -67,29 +55,16 @@ void input_gradient_in(const torch::Tensor& gradient, const torch::Tensor& input
   const T* values = input.data_ptr<T>();
   T* to = result.data_ptr<T>();
   const auto channels = static_cast<std::size_t>(shape.channels);
-  // weight · inverse deviation · (gradient − its mean − normalised input · mean of their product)
   for_each_row(shape, [&](std::size_t channel, std::int64_t begin) {
-    const SplitMean<T> mean(normalisation.mean[channel]);
-    const double inverse = normalisation.inverse_deviation[channel];
-    const double exact = element(weight, channel) * inverse;
-    const double slope = -exact * inverse * sums[channels + channel] / normalisation.count;
-    const T of_gradient = static_cast<T>(exact);
-    const T of_value = static_cast<T>(slope);
-    const T shift =
-        static_cast<T>(-exact * sums[channel] / normalisation.count - slope * mean.rest);
+    const BackwardTerms<T> terms(normalisation, channel, element(weight, channel), sums[channel],
+                                 sums[channels + channel]);
     for (std::int64_t i = begin; i < begin + shape.row; ++i)
-      to[i] = gradients[i] * of_gradient + (values[i] - mean.high) * of_value + shift;
+      to[i] = gradients[i] * terms.of_gradient + (values[i] - terms.origin) * terms.of_value +
+              terms.shift;
   });
 }
 
 }  // namespace
-
-Normalisation normalisation_of(const Moments& moments, double eps) {
-  Normalisation normalisation{moments.count, moments.mean, {}};
-  for (double squares : moments.squares)
-    normalisation.inverse_deviation.push_back(1 / std::sqrt(squares / moments.count + eps));
-  return normalisation;
-}
 
 torch::Tensor normalise(const torch::Tensor& input, const Normalisation& normalisation,
                         const torch::Tensor& weight, const torch::Tensor& bias) {

@@ -1,24 +1,11 @@
 // Batch norm's passes over memory, forward and backward, once the moments of all ranks are known.
 // Tensors are [N, channels, …], contiguous, float32 or float64; weight and bias are of the same
 // type.
-//
-// Two numbers stand for a mean: its rounding to the tensor's type, and the rest. The difference of
-// a value and the first is exact, or nearly, where the mean is large beside the deviation, which
-// one rounded number would spoil.
 #pragma once
 
 #include "ddp/batch_moments.h"
 
 namespace lockstep::ddp {
-
-/// What forward needs of the moments, and backward once more.
-struct Normalisation {
-  double count = 0;
-  std::vector<double> mean;
-  std::vector<double> inverse_deviation;  ///< 1 / √(variance + eps)
-};
-
-Normalisation normalisation_of(const Moments& moments, double eps);
 
 /// (input − mean) · inverse deviation · weight + bias.
 torch::Tensor normalise(const torch::Tensor& input, const Normalisation& normalisation,

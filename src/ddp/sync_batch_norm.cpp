@@ -25,23 +25,6 @@ struct Kept : torch::CustomClassHolder {
   Group group;
 };
 
-/// One message: a number, then the means, then the squares.
-ddp::Moments exchange(Group& group, const ddp::Moments& mine) {
-  const std::size_t channels = mine.channels();
-  std::vector<double> message{mine.count};
-  message.insert(message.end(), mine.mean.begin(), mine.mean.end());
-  message.insert(message.end(), mine.squares.begin(), mine.squares.end());
-  std::vector<double> messages(message.size() * static_cast<std::size_t>(group.size()));
-  group.all_gather(message, messages);
-
-  std::vector<ddp::Moments> all;
-  for (auto at = messages.begin(); at != messages.end(); at += std::ssize(message)) {
-    const auto squares = at + 1 + static_cast<std::ptrdiff_t>(channels);
-    all.push_back({*at, {at + 1, squares}, {squares, at + std::ssize(message)}});
-  }
-  return ddp::combine(all);
-}
-
 /// The sums go to the parameters as this rank's part: averaging gradients adds them up.
 torch::Tensor parameter_gradient(std::span<const double> sums, const torch::Tensor& like) {
   return torch::tensor(at::ArrayRef<double>(sums.data(), sums.size()), like.scalar_type());
@@ -174,12 +157,7 @@ torch::Tensor SyncBatchNormImpl::forward_together(const torch::Tensor& input) {
         "{} on device {}",
         torch::toString(type), input.device().str()));
   const torch::Tensor values = input.contiguous();
-  const ddp::Moments moments = exchange(*group_, ddp::moments_of(values.detach()));
-  if (moments.count < 2)
-    throw Error(
-        fmt::format("batch norm needs more than one value a channel to train, and the "
-                    "batches of all {} ranks together have {}",
-                    group_->size(), moments.count));
+  const ddp::Moments moments = ddp::exchange(*group_, ddp::moments_of(values.detach()));
   const double factor = count_batch();
   if (options.track_running_stats()) update_running(running_mean, running_var, moments, factor);
   // Autograd takes no undefined tensors.
