@@ -64,7 +64,7 @@ void add_train_options(CLI::App& command, train::TrainConfig& config, TrainView&
   command.add_flag("--augment", config.augment,
                    "random crops (4 pixels) and flips of the training images");
   command.add_flag("--sync-bn", config.sync_bn,
-                   "batch norm over the whole global batch, as with one worker; engine torch only");
+                   "batch norm over the whole global batch, as with one worker");
   option(
       "--shards", config.shards,
       "logical workers, a power of two: results are the same to the bit on any number of workers "

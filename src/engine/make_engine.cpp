@@ -24,10 +24,6 @@ std::unique_ptr<Engine> make_torch(const EngineOptions& options) {
 OnednnEngineOptions onednn_options(const EngineOptions& options) {
   if (options.type != DataType::float32)
     throw UsageError("the onednn engine computes in float32 only: use --engine torch");
-  if (options.sync_batch_norm)
-    throw UsageError(
-        "the onednn engine has batch norm of each worker by itself, without --sync-bn: use "
-        "--engine torch");
   return {.model = options.model,
           .images = options.images,
           .seed = options.seed,
@@ -35,7 +31,8 @@ OnednnEngineOptions onednn_options(const EngineOptions& options) {
           .zero_gamma = options.zero_gamma,
           .batch = options.batch,
           .convolutions = options.convolutions,
-          .methods = options.methods};
+          .methods = options.methods,
+          .batch_norm_group = options.batch_norm_group};
 }
 
 std::unique_ptr<Engine> make_onednn(const EngineOptions& options) {

@@ -25,8 +25,7 @@ struct EngineOptions {
   std::uint64_t seed = 0;      ///< for the initial weights
   double label_smoothing = 0;  ///< of training's loss
   bool zero_gamma = false;     ///< see make_seeded_model
-  /// Batch norm is that of all ranks: those of `batch_norm_group`, or this one alone.
-  bool sync_batch_norm = false;
+  /// Where there is one, batch norm is over its ranks' batches.
   std::optional<Group> batch_norm_group = std::nullopt;
 };
 

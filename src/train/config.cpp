@@ -47,10 +47,6 @@ void TrainConfig::validate() const {
     throw UsageError("--engine onednn computes in float32 only: use --engine torch");
   if (sync_bn && !models::has_batch_norm(model))
     throw UsageError(fmt::format("model {} has no batch norm: leave out --sync-bn", model));
-  if (sync_bn && engine == "onednn")
-    throw UsageError(
-        "--engine onednn has batch norm of each worker by itself only: use --engine torch for "
-        "--sync-bn");
   require_possible_method();
   parse_mistake(mistake);
   if (workers < 1 || workers > 1024)

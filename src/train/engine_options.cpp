@@ -16,8 +16,7 @@ engine::EngineOptions engine_options(const TrainConfig& config, const data::Imag
           .batch = data::share(share, 0, config.recipe.accumulate).size(),
           .seed = config.seed,
           .label_smoothing = config.recipe.label_smoothing,
-          .zero_gamma = config.recipe.zero_gamma,
-          .sync_batch_norm = config.sync_bn};
+          .zero_gamma = config.recipe.zero_gamma};
 }
 
 }  // namespace lockstep::train

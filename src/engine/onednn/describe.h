@@ -13,9 +13,9 @@ namespace lockstep::engine::onednn {
 /// UsageError that names the first layer that a plan cannot hold, and why.
 Network describe(models::Classifier& model);
 
-/// The same for a Sequential of Conv2d, BatchNorm2d, ReLU, Tanh, MaxPool2d, AvgPool2d, Flatten,
-/// Linear, Identity, our own forms of these, BasicBlock, and Sequentials of these; it takes such
-/// images and puts out one score a class.
+/// The same for a Sequential of Conv2d, BatchNorm2d, SyncBatchNorm, ReLU, Tanh, MaxPool2d,
+/// AvgPool2d, Flatten, Linear, Identity, our own forms of these, BasicBlock, and Sequentials of
+/// these; it takes such images and puts out one score a class.
 Network describe(torch::nn::Sequential& model, const data::ImageShape& images);
 
 }  // namespace lockstep::engine::onednn

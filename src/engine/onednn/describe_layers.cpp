@@ -40,6 +40,15 @@ Extent after(const Extent& map, const Window& window, const std::string& name,
   return out;
 }
 
+std::optional<Group> group_of(const nn::BatchNorm2dImpl&) {
+  return std::nullopt;
+}
+/// One rank alone has nobody to talk to.
+std::optional<Group> group_of(const SyncBatchNormImpl& layer) {
+  const std::optional<Group>& group = layer.group();
+  return group && group->size() > 1 ? group : std::nullopt;
+}
+
 }  // namespace
 
 void refuse(const std::string& layer, const nn::Module& module, const std::string& why) {
@@ -111,11 +120,8 @@ Values Description::add(nn::Module& module, const std::string& name, const Value
     return add_convolution(dynamic_cast<nn::Conv2dImpl&>(module), name, input);
   if (is_a<nn::BatchNorm2dImpl>(module))
     return add_batch_norm(dynamic_cast<nn::BatchNorm2dImpl&>(module), name, input);
-  if (is_a<SyncBatchNormImpl>(module)) {
-    auto& layer = dynamic_cast<SyncBatchNormImpl&>(module);
-    if (layer.group()) refuse(name, module, "normalises over all ranks");
-    return add_batch_norm(layer, name, input);
-  }
+  if (is_a<SyncBatchNormImpl>(module))
+    return add_batch_norm(dynamic_cast<SyncBatchNormImpl&>(module), name, input);
   if (is_a<nn::MaxPool2dImpl, models::MaxPool2x2Impl>(module))
     return add_pool(dynamic_cast<nn::MaxPool2dImpl&>(module), LayerKind::max_pool, name, input);
   if (is_a<nn::AvgPool2dImpl, models::AveragePool2x2Impl>(module))
@@ -191,7 +197,8 @@ Values Description::add_batch_norm(BatchNorm& layer, const std::string& name, co
                .statistics = {layer.running_mean.template data_ptr<float>(),
                               layer.running_var.template data_ptr<float>(),
                               layer.num_batches_tracked.template data_ptr<std::int64_t>(),
-                              *options.momentum(), options.eps()}},
+                              *options.momentum(), options.eps()},
+               .group = group_of(layer)},
               input);
 }
 

@@ -10,6 +10,8 @@ namespace lockstep::engine::onednn {
 int add_convolution(Builder& builder, const Layer& layer, int input);
 int add_linear(Builder& builder, const Layer& layer, int input);
 int add_batch_norm(Builder& builder, const Layer& layer, int input);
+/// Over all ranks of the layer's group, in training.
+int add_sync_batch_norm(Builder& builder, const Layer& layer, int input);
 int add_pool(Builder& builder, const Layer& layer, int input);
 /// Max pools over windows of 2×2 on blocks of channels have kernels of our own.
 bool is_max_pool_2x2(const Layer& layer, const dnnl::memory::desc& input);

@@ -1,3 +1,4 @@
+#include "engine/onednn/channel_block.h"
 #include "engine/onednn/layers.h"
 #include "engine/onednn/pool_kernels.h"
 
@@ -13,18 +14,10 @@ std::uint8_t* bytes(float* operand) {
   return reinterpret_cast<std::uint8_t*>(operand);
 }
 
-/// Channels of a block, if all lie in full blocks and nothing lies in between; 0 otherwise.
+/// Channels of a block, if all lie in full blocks; 0 otherwise.
 std::size_t block_of(const memory::desc& layout) {
-  const auto& blocking = layout.data.format_desc.blocking;
-  if (blocking.inner_nblks != 1 || blocking.inner_idxs[0] != 1) return 0;
-  const memory::dims shape = layout.dims();
-  const dnnl_dim_t block = blocking.inner_blks[0];
-  const dnnl_dim_t row = shape[3] * block;
-  const bool dense = blocking.strides[3] == block && blocking.strides[2] == row &&
-                     blocking.strides[1] == shape[2] * row &&
-                     blocking.strides[0] == shape[1] / block * shape[2] * row;
-  const bool full = shape[1] % block == 0 && (block == 8 || block == 16);
-  return dense && full ? static_cast<std::size_t>(block) : 0;
+  const std::size_t block = channel_block(layout);
+  return block > 1 && static_cast<std::size_t>(layout.dims()[1]) % block == 0 ? block : 0;
 }
 
 PooledShape pooled(const memory::desc& layout) {

@@ -2,11 +2,14 @@
 // comes after those whose outputs it takes.
 #pragma once
 
+#include <lockstep/group.h>
+
 #include "data/images.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +61,8 @@ struct Layer {
   int bias = kNone;            ///< number of a parameter
   Statistics statistics = {};  ///< of batch norm
   bool then_relu = false;      ///< batch norm and add: negative outputs become zero
+  /// Batch norm over the batches of several ranks: theirs.
+  std::optional<Group> group = std::nullopt;
 };
 
 struct Network {

@@ -3,9 +3,11 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "ddp/batch_norm_converter.h"
 #include "engine/onednn/choose_methods.h"
 #include "engine/onednn/describe.h"
 #include "engine/onednn/parameter_store.h"
+#include "engine/onednn/plan_empty_batch.h"
 #include "engine/onednn/plan_network.h"
 #include "engine/onednn/sequential_engine.h"
 #include "engine/seeded_model.h"
@@ -25,6 +27,7 @@ class OnednnEngine : public Engine {
                const OnednnEngineOptions& options)
       : model_(std::move(model)),
         network_(fuse_relu(network)),
+        together_(normalises_together(network_)),
         methods_(choose_methods(options, dnnl_, network_)),
         smoothing_(options.label_smoothing),
         layouts_(network_.parameters.size()) {
@@ -53,18 +56,20 @@ class OnednnEngine : public Engine {
 
   Score forward(const data::Batch& batch) override {
     forwarded_ = Forwarded::nothing;
-    if (batch.size() == 0) return {};
+    // Batch norm over all ranks needs this one, too.
+    if (batch.size() == 0 && !together_) return {};
     trained_ = &plan_for(batch.size(), true);
-    forwarded_ = Forwarded::batch;
+    forwarded_ = batch.size() == 0 ? Forwarded::no_images : Forwarded::batch;
     return trained_->forward(batch, trace_);
   }
 
   void backward(double factor) override {
     LOCKSTEP_CHECK(forwarded_ != Forwarded::evaluated, "backward after an evaluation");
-    if (forwarded_ == Forwarded::batch) {
+    if (forwarded_ != Forwarded::batch)
+      std::memset(flat_gradients_.data, 0, flat_gradients_.bytes());
+    if (forwarded_ != Forwarded::nothing) {
       trained_->backward(factor, ready_, trace_);
     } else {
-      std::memset(flat_gradients_.data, 0, flat_gradients_.bytes());
       for (std::size_t left = parameters().size(); left > 0; --left) ready_(left - 1);
     }
     forwarded_ = Forwarded::nothing;
@@ -110,7 +115,7 @@ class OnednnEngine : public Engine {
 
  private:
   /// What the arena holds.
-  enum class Forwarded { nothing, batch, evaluated };
+  enum class Forwarded { nothing, no_images, batch, evaluated };
 
   struct Key {
     std::int64_t batch;
@@ -131,7 +136,9 @@ class OnednnEngine : public Engine {
   /// All plans share one arena, as large as the largest needs.
   Plan& make_plan(const Key& key) {
     const PlanOptions options{key.batch, key.training, methods_, key.training ? smoothing_ : 0};
-    auto plan = std::make_unique<Plan>(dnnl_, plan_network(dnnl_, network_, options, layouts_));
+    auto plan = std::make_unique<Plan>(
+        dnnl_, key.batch == 0 ? plan_empty_batch(dnnl_, network_, layouts_)
+                              : plan_network(dnnl_, network_, options, layouts_));
     Plan& made = *plans_.emplace(key, std::move(plan)).first->second;
     if (made.arena_bytes() <= arena_.bytes()) {
       made.use_arena(arena_.data());
@@ -153,6 +160,7 @@ class OnednnEngine : public Engine {
   /// Its buffers are batch norm's statistics; its parameters are where plain copies pass through.
   const std::shared_ptr<torch::nn::Module> model_;
   const Network network_;
+  const bool together_;  ///< batch norm is over all ranks
   const ChooseMethods methods_;
   const double smoothing_;  ///< of labels
   Layouts layouts_;
@@ -177,6 +185,7 @@ bool has_onednn_engine() {
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options) {
   const auto model = make_seeded_model(options.model, DataType::float32, options.images,
                                        options.seed, options.zero_gamma);
+  if (options.batch_norm_group) ddp::BatchNormConverter(*model).use(*options.batch_norm_group);
   return std::make_unique<onednn::OnednnEngine>(model, onednn::describe(*model), options);
 }
 

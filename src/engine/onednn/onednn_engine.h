@@ -3,11 +3,14 @@
 // best. Takes the models that describe.h knows, in float32.
 #pragma once
 
+#include <lockstep/group.h>
+
 #include "engine/engine.h"
 
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace lockstep::engine {
@@ -25,6 +28,9 @@ struct OnednnEngineOptions {
   /// `methods` has it.
   std::string_view convolutions = "fixed";
   nlohmann::json methods = {};  ///< what choose_convolutions() said; for "auto" only
+  /// Where there is one, batch norm is over the batches of this group's ranks: forward and backward
+  /// are collectives, also with an empty batch.
+  std::optional<Group> batch_norm_group = std::nullopt;
 };
 
 /// How "auto" computes each convolution of the model, as an object by the layers' names: as it was

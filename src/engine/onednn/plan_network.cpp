@@ -22,7 +22,8 @@ int add_layer(Builder& builder, const Layer& layer, int input, int other) {
     case LayerKind::linear:
       return add_linear(builder, layer, input);
     case LayerKind::batch_norm:
-      return add_batch_norm(builder, layer, input);
+      return layer.group && builder.options().training ? add_sync_batch_norm(builder, layer, input)
+                                                       : add_batch_norm(builder, layer, input);
     case LayerKind::max_pool:
     case LayerKind::average_pool:
       return is_max_pool_2x2(layer, builder.value(input).layout)
