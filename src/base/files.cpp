@@ -55,6 +55,18 @@ void write_all(int fd, std::string_view content, const fs::path& path) {
   }
 }
 
+/// So that a new name in it outlives a power cut. Some file systems cannot, and need not, do it.
+void sync_folder(const fs::path& folder, const fs::path& path) {
+  const UniqueFd file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file && ::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    throw FileError(fmt::format("{}: written, but its folder did not reach the disk: {}",
+                                path.string(), last_system_error()));
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
 }  // namespace
 
 void write_file(const fs::path& path, std::string_view content) {
@@ -72,10 +84,11 @@ void write_file(const fs::path& path, std::string_view content) {
     ::unlink(temporary.c_str());
     throw;
   }
+  sync_folder(folder_of(path), path);
 }
 
 void require_writable(const fs::path& path) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(path);
   if (fs::is_directory(path))
     throw FileError(fmt::format("{}: is a folder, not a file to write", path.string()));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)

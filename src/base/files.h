@@ -14,8 +14,9 @@ std::string last_system_error();
 /// The whole file. Throws FileError if it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = 1ull << 32);
 
-/// Replaces the file at `path` as a whole: readers see the old content or the new. On failure (a
-/// full disk, a read-only folder) throws FileError and leaves the old file as it was.
+/// Replaces the file at `path` as a whole: readers see the old content or the new, whatever happens
+/// to this process or the machine meanwhile, and the new one has reached the disk on return. On
+/// failure (a full disk, a read-only folder) throws FileError and leaves the old file as it was.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
 /// Makes the folder and its parents, and checks that files can be made in it; throws FileError.
