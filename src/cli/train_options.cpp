@@ -140,6 +140,8 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   if (config.sync_bn) arguments.emplace_back("--sync-bn");
   if (config.shards > 0) add("--shards", config.shards);
   if (config.checkpoint_every > 0) add("--checkpoint-every", config.checkpoint_every);
+  add("--keep-checkpoints", config.keep_checkpoints);
+  add("--checkpoint-errors", config.checkpoint_errors);
   if (config.resume) arguments.emplace_back("--resume");
   if (!config.init.empty()) add("--init", config.init.string());
   if (!config.save.empty()) add("--save", config.save.string());

@@ -4,7 +4,8 @@
 
 #include "base/files.h"
 #include "base/number.h"
-#include "models/safetensors.h"
+#include "models/checksum.h"
+#include "train/arithmetic.h"
 #include "train/share_text.h"
 #include "train/while_others_wait.h"
 
@@ -18,7 +19,8 @@ namespace lockstep::train {
 
 namespace {
 
-constexpr std::string_view kFormat = "lockstep checkpoint 1";
+constexpr std::string_view kFormat = "lockstep checkpoint 2";
+constexpr std::string_view kWithoutChecksum = "lockstep checkpoint 1";
 constexpr std::string_view kPrefix = "iteration-";
 constexpr std::string_view kSuffix = ".safetensors";
 
@@ -91,13 +93,13 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& f
 
 /// What older checkpoints and writes that were cut off have left, and those that come after the
 /// newest: the run was resumed from before them, and is another one since. Failure costs only room.
-void remove_left_over(const std::filesystem::path& folder, const std::filesystem::path& newest) {
-  constexpr std::size_t kKept = 2;  // should the newest be damaged
+void remove_left_over(const std::filesystem::path& folder, const std::filesystem::path& newest,
+                      std::size_t kept) {
   std::error_code error;
   const auto files = checkpoints_in(folder);
   const auto mine = std::find(files.begin(), files.end(), newest);
   for (auto file = files.begin(); file != files.end(); ++file)
-    if (file < mine || file - mine >= static_cast<std::ptrdiff_t>(kKept))
+    if (file < mine || file - mine >= static_cast<std::ptrdiff_t>(kept))
       std::filesystem::remove(*file, error);
   for (const auto& file : files_in(folder))
     if (file.filename().string().starts_with(kPrefix) && file.extension() == ".part")
@@ -124,12 +126,15 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   Checkpoint checkpoint;
   models::Metadata metadata;
   checkpoint.state = models::parse_safetensors(content, source, &metadata);
-  if (metadata["format"] != kFormat)
+  if (metadata["format"] == kFormat)
+    models::require_checksum(content, metadata, source);
+  else if (metadata["format"] != kWithoutChecksum)
     throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
   require_same_run(metadata, config, source);
   const auto iteration = number_in<std::size_t>(metadata["iteration"]);
   if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
   checkpoint.iteration = *iteration;
+  checkpoint.arithmetic = arithmetic_in(metadata);
   checkpoint.file = source;
   return checkpoint;
 }
@@ -165,8 +170,12 @@ Checkpoint find_sound(const TrainConfig& config, std::string& content) {
 
 }  // namespace
 
+bool has_checkpoints(const std::filesystem::path& run_dir) {
+  return !checkpoints_in(folder_of(run_dir)).empty();
+}
+
 void require_no_checkpoints(const std::filesystem::path& run_dir) {
-  if (!checkpoints_in(folder_of(run_dir)).empty())
+  if (has_checkpoints(run_dir))
     throw UsageError(fmt::format(
         "{} has checkpoints of an earlier run: go on with it (--resume), remove them, or start in "
         "another --run-dir",
@@ -183,9 +192,10 @@ std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoi
   models::Metadata metadata = identity_of(config);
   metadata["format"] = kFormat;
   metadata["iteration"] = std::to_string(checkpoint.iteration);
+  add_arithmetic(checkpoint.arithmetic, metadata);
   const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
-  models::write_safetensors(file, checkpoint.state, metadata);
-  remove_left_over(folder, file);
+  write_file(file, models::format_with_checksum(checkpoint.state, metadata, file.string()));
+  remove_left_over(folder, file, config.keep_checkpoints);
   return file;
 }
 

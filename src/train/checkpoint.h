@@ -1,14 +1,15 @@
 // Checkpoints: all that a run needs to go on and end with the weights of one that never stopped. A
 // safetensors file in the run folder's checkpoints/, with the model under PyTorch's names and the
 // optimizer's state beside it; metadata say which run it belongs to and how far that had come.
-// Everything random derives from the seed and the position, so there is no other state.
+// Everything random derives from the seed and the position, so there is no other state. A checksum
+// of the whole file is part of it; files of earlier versions have none.
 //
 // The ranks' number is no part of it: the images of a step do not depend on it.
 #pragma once
 
 #include <lockstep/group.h>
 
-#include "models/stored_tensor.h"
+#include "models/safetensors.h"
 #include "train/config.h"
 
 #include <filesystem>
@@ -19,9 +20,13 @@ namespace lockstep::train {
 struct Checkpoint {
   std::size_t iteration = 0;  ///< done so far
   std::vector<models::StoredTensor> state;
+  models::Metadata arithmetic{};  ///< that it was computed with: see arithmetic.h
   std::filesystem::path file{};
   std::string passed_over{};  ///< what is wrong with newer ones, if there are any
 };
+
+/// Whether the run folder has any, sound or not.
+bool has_checkpoints(const std::filesystem::path& run_dir);
 
 /// Throws UsageError if the run folder has checkpoints: a run that starts anew would mix its own
 /// with them.
@@ -30,8 +35,9 @@ void require_no_checkpoints(const std::filesystem::path& run_dir);
 /// The newest checkpoint of a run folder. Throws FileError if there is none.
 std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir);
 
-/// Writes it to the run folder as a whole, then removes all older ones but the one before. On
-/// failure (a full disk) throws FileError and leaves those that were there. Returns the file.
+/// Writes it to the run folder as a whole, then removes all older ones but as many as
+/// config.keep_checkpoints asks for. May run in a thread of its own, one at a time. On failure (a
+/// full disk) throws FileError and leaves those that were there. Returns the file.
 std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint);
 
 /// Throws FileError if the file is not a sound checkpoint, UsageError if it is of another run: the

@@ -76,6 +76,15 @@ void TrainConfig::validate() const {
     throw UsageError(fmt::format(
         "--mistake {} gives every worker weights of its own, and a checkpoint has those of one",
         mistake));
+  if (keep_checkpoints == 0)
+    throw UsageError("--keep-checkpoints is 0: at least the newest must be kept");
+  require_one_of(checkpoint_errors, {"stop", "continue"}, "--checkpoint-errors");
+  if (restarts < 0)
+    throw UsageError(fmt::format("--restarts is {}: it must be 0 or more", restarts));
+  if (restarts > 0 && transport == "thread")
+    throw UsageError(
+        "--restarts is for workers that can die alone: those of --transport thread are one process "
+        "with what would start them again");
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
 }
@@ -224,7 +233,10 @@ nlohmann::json job_json(const TrainConfig& config) {
           {"slow", config.slow},
           {"slow_data", config.slow_data},
           {"trace", config.trace},
-          {"checkpoint_every", config.checkpoint_every}};
+          {"checkpoint_every", config.checkpoint_every},
+          {"keep_checkpoints", config.keep_checkpoints},
+          {"checkpoint_errors", config.checkpoint_errors},
+          {"restarts", config.restarts}};
 }
 
 }  // namespace

@@ -66,8 +66,12 @@ struct TrainConfig {
 
   std::size_t trace = 10;  ///< iterations that the run folder's trace has; 0 for no trace
 
-  std::size_t checkpoint_every = 0;  ///< iterations; 0 for none. Needs a run folder
-  bool resume = false;               ///< go on from the run folder's newest checkpoint
+  std::size_t checkpoint_every = 0;        ///< iterations; 0 for none. Needs a run folder
+  bool resume = false;                     ///< go on from the run folder's newest checkpoint
+  std::size_t keep_checkpoints = 2;        ///< the newest so many: should one be damaged
+  std::string checkpoint_errors = "stop";  ///< or "continue", if one cannot be written
+  int restarts = 0;  ///< how often the run goes on from its newest checkpoint after a worker died
+  bool restarted = false;  ///< resume if there is a checkpoint, else start anew
 
   std::string command;  ///< what the user typed, for a shell; only kept for who reads of the run
 

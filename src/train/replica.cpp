@@ -7,6 +7,7 @@
 #include "train/engine_options.h"
 #include "train/learning.h"
 #include "train/same_layouts.h"
+#include "train/shard_buffers.h"
 
 #include <fmt/format.h>
 
@@ -232,11 +233,28 @@ std::vector<models::StoredTensor> Replica::model_state() const {
   return all;
 }
 
+std::vector<models::StoredTensor> Replica::stored_model() {
+  if (norm_group_) return model_state();  // the same on all ranks
+  std::vector<models::StoredTensor> all;
+  const bool mine = group_.rank() == 0;
+  statistics_.show(
+      group_,
+      [&](int shard) {
+        if (mine && shards_.all > 1) add_shard_buffers(shard, engine_->buffer_state(), all);
+      },
+      [&] {
+        if (!mine) return;
+        for (models::StoredTensor& tensor : model_state()) all.push_back(std::move(tensor));
+      });
+  return all;
+}
+
 std::vector<models::StoredTensor> Replica::state() {
+  method_->settle(*optimizer_);
   std::vector<sync::WholeState> whole =
       sync::gather_state(group_, *method_, *optimizer_, gradients_.layout());
+  std::vector<models::StoredTensor> all = stored_model();
   if (group_.rank() != 0) return {};
-  std::vector<models::StoredTensor> all = model_state();
   const auto& parameters = gradients_.parameters();
   for (sync::WholeState& state : whole)
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -253,15 +271,20 @@ std::vector<models::StoredTensor> Replica::state() {
 
 void Replica::restore(const std::vector<models::StoredTensor>& state, const std::string& source) {
   std::vector<models::StoredTensor> model;
+  ShardBuffers buffers;
   std::map<std::string_view, const models::StoredTensor*> rest;
   for (const models::StoredTensor& tensor : state) {
     if (tensor.name.starts_with(kOptimizer))
       rest.emplace(tensor.name, &tensor);
-    else
+    else if (!buffers.take(tensor))
       model.push_back(tensor);
   }
   engine_->load(model, source);
   statistics_.spread();
+  for (int i = 0; buffers.are_of(shards_.all) && i < shards_.count; ++i) {
+    statistics_.enter(i);
+    engine_->load(buffers.put_into(model, shards_.first + i, source), source);
+  }
   method_->adopt_weights();
   std::vector<std::byte> room(optimizer_->state().empty() ? 0 : gradients_.layout().bytes());
   const ArrayView whole(room.data(), gradients_.layout().size(), engine_->type());

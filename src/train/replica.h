@@ -53,9 +53,10 @@ class Replica {
   /// Parameters and buffers.
   std::vector<models::StoredTensor> model_state() const;
 
-  /// All that training changes: parameters and buffers, and the optimizer's state as
-  /// "optimizer.momentum.NAME" with its step count, on rank 0; nothing elsewhere. A collective,
-  /// after average_statistics().
+  /// All that training changes: parameters and buffers, those averaged over all shards and each
+  /// shard's own (see shard_buffers.h), and the optimizer's state as "optimizer.momentum.NAME" with
+  /// its step count, on rank 0; nothing elsewhere. Changes nothing, unless the ranks' weights are
+  /// to be made one first. A collective.
   std::vector<models::StoredTensor> state();
 
   /// Takes such a state over, and checks that it fits; messages call it `source`.
@@ -84,6 +85,8 @@ class Replica {
   /// Batch norm's messages hold forward and backward up: what they took since the last call is no
   /// part of that, but exposed communication.
   void count_batch_norm(double& part, Record& record);
+  /// Of state(): what is the model's.
+  std::vector<models::StoredTensor> stored_model();
   engine::Score evaluate_share(const data::Loader& loader, const data::Range& mine);
   ArrayView flat_weights() const;
   void synchronise(observe::Times& times);

@@ -31,6 +31,7 @@ RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, co
   json.update({{"planned_iterations", plan.iterations},
                {"parameters", plan.parameters},
                {"gradient_bytes", plan.gradient_bytes}});
+  if (!plan.arithmetic.empty()) json["arithmetic"] = plan.arithmetic;
   write_file(folder_ / "config.json",
              json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   write_file(folder_ / "metrics.jsonl", kept);
@@ -76,9 +77,10 @@ void RunFolder::write_trace(const std::string& trace) {
 
 void RunFolder::flush() {
   metrics_.flush();
-  if (!metrics_)
-    throw FileError(fmt::format("{}: could not be written whole: is the disk full?",
-                                (folder_ / "metrics.jsonl").string()));
+  if (metrics_) return;
+  metrics_.clear();
+  throw FileError(fmt::format("{}: could not be written whole: is the disk full?",
+                              (folder_ / "metrics.jsonl").string()));
 }
 
 void RunFolder::finish(const Summary& summary) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/folder_lock.h"
+#include "models/safetensors.h"
 #include "train/config.h"
 #include "train/recorder.h"
 #include "train/summary.h"
@@ -35,6 +36,7 @@ class RunFolder {
     std::size_t iterations = 0;
     std::size_t parameters = 0;      ///< tensors whose gradients are kept equal
     std::size_t gradient_bytes = 0;  ///< of all of them
+    models::Metadata arithmetic{};   ///< see arithmetic.h
   };
 
   /// Makes the folder and starts its files anew, but for the metrics of what is done. Throws
@@ -54,7 +56,8 @@ class RunFolder {
 
   void write_trace(const std::string& trace);
 
-  /// Lines so far reach the file. Throws FileError if any could not be written.
+  /// Lines so far reach the file. Throws FileError if any could not be written since the last call;
+  /// those are lost, others may follow.
   void flush();
 
   /// Throws FileError if any line could not be written.

@@ -36,7 +36,10 @@ void Statistics::save() {
 }
 
 void Statistics::load() {
-  const std::byte* place = copies_[static_cast<std::size_t>(current_)].data();
+  put(copies_[static_cast<std::size_t>(current_)].data());
+}
+
+void Statistics::put(const std::byte* place) {
   for (const ArrayView& view : ordered_statistics(engine_)) {
     std::memcpy(view.data, place, view.bytes());
     place += view.bytes();
@@ -56,22 +59,53 @@ void Statistics::spread() {
   for (std::vector<std::byte>& copy : copies_) copy = mine;
 }
 
+std::vector<std::byte> Statistics::gather(Group& group) {
+  save();
+  const std::size_t bytes = copies_.front().size();
+  std::vector<std::byte> memory(static_cast<std::size_t>(shards_.all) * bytes);
+  const ArrayView all(memory.data(), memory.size(), DataType::uint8);
+  const ArrayView mine =
+      all.slice(static_cast<std::size_t>(shards_.first) * bytes, copies_.size() * bytes);
+  for (std::size_t i = 0; i < copies_.size(); ++i)
+    std::memcpy(static_cast<std::byte*>(mine.data) + i * bytes, copies_[i].data(), bytes);
+  group.all_gather(mine, all);
+  return memory;
+}
+
+std::vector<std::byte> Statistics::average_of(const std::vector<std::byte>& all) const {
+  const auto shards = static_cast<std::size_t>(shards_.all);
+  const std::size_t bytes = all.size() / shards;
+  std::vector<std::byte> parts(shards * averaged_);
+  for (std::size_t shard = 0; shard < shards; ++shard)
+    std::memcpy(parts.data() + shard * averaged_, all.data() + shard * bytes, averaged_);
+  sync::reduce_parts({parts.data(), parts.size() / size_of(engine_.type()), engine_.type()},
+                     shards_.all, ReduceOp::average);
+  parts.resize(averaged_);
+  return parts;
+}
+
 void Statistics::average(Group& group) {
   if (averaged_ == 0) return;
-  save();
-  const std::size_t count = averaged_ / size_of(engine_.type());
-  const auto shards = static_cast<std::size_t>(shards_.all);
-  std::vector<std::byte> memory(shards * averaged_);
-  const ArrayView all(memory.data(), shards * count, engine_.type());
-  const ArrayView mine =
-      all.slice(static_cast<std::size_t>(shards_.first) * count, copies_.size() * count);
-  auto* place = static_cast<std::byte*>(mine.data);
-  for (std::size_t i = 0; i < copies_.size(); ++i)
-    std::memcpy(place + i * averaged_, copies_[i].data(), averaged_);
-  group.all_gather(mine, all);
-  sync::reduce_parts(all, shards_.all, ReduceOp::average);
-  for (std::vector<std::byte>& copy : copies_) std::memcpy(copy.data(), place, averaged_);
+  const std::vector<std::byte> average = average_of(gather(group));
+  for (std::vector<std::byte>& copy : copies_) std::memcpy(copy.data(), average.data(), averaged_);
   current_ = 0;
+  load();
+}
+
+void Statistics::show(Group& group, const std::function<void(int shard)>& each,
+                      const std::function<void()>& together) {
+  if (averaged_ == 0) return together();
+  const std::vector<std::byte> all = gather(group);
+  const std::size_t bytes = all.size() / static_cast<std::size_t>(shards_.all);
+  for (int shard = 0; shard < shards_.all; ++shard) {
+    put(all.data() + static_cast<std::size_t>(shard) * bytes);
+    each(shard);
+  }
+  std::vector<std::byte> one(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(bytes));
+  const std::vector<std::byte> average = average_of(all);
+  std::copy(average.begin(), average.end(), one.begin());
+  put(one.data());
+  together();
   load();
 }
 

@@ -8,6 +8,9 @@
 #include "engine/engine.h"
 #include "sync/shards.h"
 
+#include <functional>
+#include <vector>
+
 namespace lockstep::train {
 
 class Statistics {
@@ -26,9 +29,21 @@ class Statistics {
   /// worker's first shard's. A collective, unless the model has none.
   void average(Group& group);
 
+  /// Calls `each` with every shard of all workers in turn, then `together`, while the engine has
+  /// that shard's statistics, or what average() would make of all. Afterwards it has what it had:
+  /// nothing has changed. Without statistics only `together` is called. A collective.
+  void show(Group& group, const std::function<void(int shard)>& each,
+            const std::function<void()>& together);
+
  private:
   void save();
   void load();
+  /// Makes the engine's statistics those that lie there as in a copy.
+  void put(const std::byte* place);
+  /// The copies of all workers' shards, one after another. A collective.
+  std::vector<std::byte> gather(Group& group);
+  /// What is averaged of them.
+  std::vector<std::byte> average_of(const std::vector<std::byte>& all) const;
 
   engine::Engine& engine_;
   const sync::Shards shards_;

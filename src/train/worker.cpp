@@ -6,7 +6,9 @@
 #include "base/files.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
+#include "train/arithmetic.h"
 #include "train/checkpoint.h"
+#include "train/checkpoint_writer.h"
 #include "train/convolution_choice.h"
 #include "train/dataset.h"
 #include "train/feed.h"
@@ -34,6 +36,14 @@ double peak_rss_bytes() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+/// Others may not see the folder. A collective.
+bool rank_zero_has_checkpoints(Group& group, const std::filesystem::path& run_dir) {
+  std::vector<std::uint8_t> has{0};
+  if (group.rank() == 0) has[0] = has_checkpoints(run_dir) ? 1 : 0;
+  group.broadcast(has);
+  return has[0] != 0;
 }
 
 class Worker {
@@ -73,6 +83,7 @@ class Worker {
     while (done_ < iterations && !stopped_) train_epoch(iterations);
     const double seconds = now_seconds() - start - seconds_of_trace_;
     if (stopped_ && done_ < iterations) return stop(iterations);
+    if (config_.checkpoint_every > 0) wait_for_checkpoint();
     Summary summary = finish(done_ - before, seconds);
     write_trace();
     return summary;
@@ -92,6 +103,12 @@ class Worker {
     if (!checkpoint.passed_over.empty())
       progress_.notice(fmt::format("going on from {}, because of newer ones: {}",
                                    checkpoint.file.string(), checkpoint.passed_over));
+    const std::string changed = differences(checkpoint.arithmetic, arithmetic());
+    if (group_.rank() == 0 && !changed.empty())
+      progress_.notice(fmt::format(
+          "going on with another arithmetic than {} was made with, so that the last bits of the "
+          "results may differ from those of a run that never stopped: {}",
+          checkpoint.file.string(), changed));
   }
 
   /// Before anything in the folder is looked at.
@@ -111,7 +128,7 @@ class Worker {
   }
 
   RunFolder::Plan plan() const {
-    RunFolder::Plan plan{.iterations = planned_iterations()};
+    RunFolder::Plan plan{.iterations = planned_iterations(), .arithmetic = arithmetic()};
     for (const sync::Parameter& parameter : replica_.engine().parameters()) {
       plan.parameters += 1;
       plan.gradient_bytes += parameter.count * size_of(config_.type());
@@ -119,16 +136,34 @@ class Worker {
     return plan;
   }
 
-  /// A collective; rank 0 writes.
-  std::filesystem::path save_checkpoint() {
-    replica_.average_statistics();
+  models::Metadata arithmetic() const { return arithmetic_of(config_, replica_.engine()); }
+
+  /// A collective; rank 0 writes, and goes on meanwhile.
+  void save_checkpoint() {
+    wait_for_checkpoint();
     recorder_.flush();
-    Checkpoint checkpoint{.iteration = done_, .state = replica_.state()};
-    while_others_wait(group_, [&] {
+    Checkpoint checkpoint{
+        .iteration = done_, .state = replica_.state(), .arithmetic = arithmetic()};
+    if (group_.rank() != 0) return;
+    try {
       if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
-      checkpoint.file = write_checkpoint(config_, checkpoint);
-    });
-    return checkpoint.file;
+      writer_.start(std::move(checkpoint));
+    } catch (const FileError& error) {
+      heed(error.what());
+    }
+  }
+
+  /// Until the one under way, if there is one, is written. A collective.
+  void wait_for_checkpoint() {
+    while_others_wait(group_, [this] { writer_.wait(); });
+    heed(writer_.problem());
+  }
+
+  /// On rank 0: what is wrong with a checkpoint ends the run or not, as was asked for.
+  void heed(const std::optional<std::string>& problem) {
+    if (!problem) return;
+    if (needs_checkpoints_) throw FileError(*problem);
+    progress_.notice(fmt::format("training goes on without this checkpoint: {}", *problem));
   }
 
   /// If there is one to write and it was not written yet. What was learnt is worth more: that it
@@ -152,7 +187,11 @@ class Worker {
   Summary stop(std::size_t iterations) {
     if (config_.run_dir.empty())
       throw StoppedError(fmt::format("stopped after iteration {} of {}", done_, iterations));
-    const auto file = save_checkpoint();
+    wait_for_checkpoint();
+    needs_checkpoints_ = true;
+    save_checkpoint();
+    wait_for_checkpoint();
+    const std::filesystem::path& file = writer_.newest();
     write_trace();
     if (group_.rank() != 0) return {};
     throw StoppedError(
@@ -185,6 +224,7 @@ class Worker {
         progress_.iteration(done_, iterations, record.loss_sum / std::max(1.0, record.samples),
                             record.times.total);
       if (!trace_->recording()) probe_->after_iteration(done_);
+      heed(writer_.problem());
       if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
       stopped_ = stop_vote_.after_step(record.times.total);
     }
@@ -312,7 +352,8 @@ class Worker {
   const optim::Schedule schedule_;
   Replica replica_;
   std::optional<RunTrace> trace_;
-  std::size_t done_ = 0;  ///< iterations
+  std::size_t done_ = 0;                                          ///< iterations
+  bool needs_checkpoints_ = config_.checkpoint_errors == "stop";  ///< one that fails ends the run
   StopVote stop_vote_;
   bool stopped_ = false;
   Machines machines_;
@@ -325,6 +366,7 @@ class Worker {
                                                     ///< was begun before the start
   std::optional<FolderLock> lock_;                  ///< on rank 0
   std::optional<RunFolder> folder_;                 ///< on rank 0
+  CheckpointWriter writer_{config_};                ///< used on rank 0; ends before the lock does
 };
 
 }  // namespace
@@ -335,7 +377,9 @@ Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
   use_fast_blas_kernels();
   engine::use_threads(config.threads_per_worker());
   engine::keep_freed_memory();
-  return Worker(std::move(group), config, progress, stop_asked).run();
+  TrainConfig mine = config;
+  if (config.restarted) mine.resume = rank_zero_has_checkpoints(group, config.run_dir);
+  return Worker(std::move(group), mine, progress, stop_asked).run();
 }
 
 }  // namespace lockstep::train

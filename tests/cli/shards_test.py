@@ -3,6 +3,7 @@ import json
 import shutil
 import unittest
 
+from checkpoint_files import sealed
 from program import SMALL, ProgramTest
 
 JOB = [*SMALL, "--iterations", 3, "--momentum", 0.9, "--shards", 4]
@@ -42,6 +43,25 @@ class Shards(ProgramTest):
         self.assertIn("all methods end with the weights of one worker alone, to the last bit", output)
         output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "ring,ddp", "--run-dir", "ring")
         self.assertIn("all methods but ring end with the weights of one worker alone", output)
+
+    def test_another_arithmetic_is_explained(self):
+        options = ["--workers", 2, "--checkpoint-every", 2, "--run-dir", "run"]
+        self.run_program("train", *JOB, *options)
+        arithmetic = json.loads((self.folder / "run" / "config.json").read_text())["arithmetic"]
+        for name in ["processor", "vector unit", "libtorch", "threads a worker", "engine", "convolutions"]:
+            self.assertTrue(arithmetic[name], name)
+        (file,) = (self.folder / "run" / "checkpoints").iterdir()
+        content = file.read_bytes()
+        resume = ["train", *JOB, *options, "--resume"]
+        _, errors = self.run_program(*resume)
+        self.assertEqual(errors, "")
+        file.write_bytes(sealed(content, **{"arithmetic: processor": "Abacus 1", "arithmetic: libtorch": "0.1"}))
+        _, errors = self.run_program(*resume)
+        self.assertRegex(errors, r"^lockstep: going on with another arithmetic than run/checkpoints/\S+ was made with, so that "
+                                 rf"the last bits of the results may differ .*: libtorch was 0.1 and is {arithmetic['libtorch']}; "
+                                 r"processor was Abacus 1 and is ")
+        _, errors = self.run_program(*resume, "--threads", 2)
+        self.assertIn("threads a worker was 1 and is 2", errors)
 
     def test_impossible_numbers_are_bad_usage(self):
         for options, words in [(["--shards", 3], "must be a power of two"), (["--shards", -1], "must be a power of two"),

@@ -167,6 +167,32 @@ class Stopped(StoppedTraining):
         self.assertEqual(before.read_bytes(), content)
         self.run_program(*job, "--iterations", 9, "--resume")
 
+    def test_training_goes_on_without_checkpoints_if_asked(self):
+        job = ["train", *SMALL, "--transport", "thread", "--iterations", 9]
+        self.run_program(*job, "--run-dir", "undisturbed")
+        job += ["--checkpoint-every", 3, "--checkpoint-errors", "continue"]
+        full = self.start(*job, "--run-dir", "full", preexec_fn=small_files_only)
+        _, errors = self.finish(full, code=0)
+        self.assertEqual(re.findall(r"goes on without this checkpoint: full/checkpoints/(.*): cannot write: File too large",
+                                    errors), [f"iteration-0000000{number}.safetensors" for number in (3, 6, 9)])
+        self.assertEqual(list((self.folder / "full" / "checkpoints").iterdir()), [])
+        (self.folder / "closed").mkdir()
+        (self.folder / "closed" / "checkpoints").touch()  # no folder can be made there, even by root
+        _, errors = self.run_program(*job, "--run-dir", "closed")
+        self.assertEqual(errors.count("goes on without this checkpoint: closed/checkpoints: cannot make this folder"), 3)
+        hashes = {json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
+                  for run in ["full", "closed", "undisturbed"]}
+        self.assertEqual(len(hashes), 1)
+
+    def test_what_a_run_learnt_is_never_dropped_in_silence(self):
+        (self.folder / "run").mkdir()
+        (self.folder / "run" / "checkpoints").touch()
+        program = self.start("train", *ENDLESS, "--checkpoint-errors", "continue", "--run-dir", "run")
+        self.wait_for(program, "iteration 5/")
+        program.send_signal(signal.SIGINT)
+        _, errors = self.finish(program, code=1)
+        self.assertIn("run/checkpoints: cannot make this folder", errors)
+
     def test_workers_do_not_outlive_a_program_that_was_killed(self):
         program = self.start_training()
         workers = children_of(program.pid)

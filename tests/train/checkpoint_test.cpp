@@ -6,7 +6,7 @@
 #include "base/deadline.h"
 #include "base/files.h"
 #include "base/unique_fd.h"
-#include "models/safetensors.h"
+#include "models/checksum.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 #include "train/training.h"
@@ -134,6 +134,52 @@ TEST_F(CheckpointTest, KeepsTheNewestAndTheOneBefore) {
                                                           "iteration-00000015.safetensors"}));
 }
 
+TEST_F(CheckpointTest, KeepsAsManyAsAskedFor) {
+  config_.keep_checkpoints = 1;
+  train("one", 12);
+  EXPECT_EQ(checkpoints("one"), (std::vector<std::string>{"iteration-00000010.safetensors"}));
+  config_.keep_checkpoints = 3;
+  train("three", 19);
+  EXPECT_EQ(checkpoints("three").size(), 3u);
+  config_.keep_checkpoints = 0;
+  testing::expect_error<UsageError>([&] { config_.validate(); }, {"--keep-checkpoints is 0"});
+}
+
+/// The previous one is taken, and a word says why.
+TEST_F(CheckpointTest, AFlippedBitIsNoticed) {
+  train("run", 12);
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  const auto newest = newest_checkpoint(config.run_dir);
+  std::string content = read_file(newest);
+  content[content.size() - 1234] ^= 0x10;  // in a weight: nothing but the checksum can tell
+  write_file(newest, content);
+  testing::expect_error<FileError>([&] { read_checkpoint(newest, config); },
+                                   {newest.string(), "do not fit its checksum"});
+  const Checkpoint before = read_newest_checkpoint(config);
+  EXPECT_EQ(before.iteration, 5u);
+  EXPECT_NE(before.passed_over.find("iteration-00000010"), std::string::npos) << before.passed_over;
+}
+
+TEST_F(CheckpointTest, OfEarlierVersionsHasNoChecksum) {
+  const Summary whole = train("whole", 19);
+  train("run", 5);
+  const auto file = newest_checkpoint(run_dir("run"));
+  models::Metadata metadata;
+  const auto state = models::read_safetensors(file, &metadata);
+  metadata.erase(std::string(models::kChecksum));
+  metadata["format"] = "lockstep checkpoint 1";
+  models::write_safetensors(file, state, metadata);
+  EXPECT_EQ(train("run", 19, true).weights_sha256, whole.weights_sha256);
+
+  metadata["format"] = "lockstep checkpoint 2";
+  models::write_safetensors(file, state, metadata);
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  testing::expect_error<FileError>([&] { read_checkpoint(file, config); },
+                                   {"its checksum is missing"});
+}
+
 TEST_F(CheckpointTest, MetricsHaveEveryIterationOnce) {
   train("run", 12);
   train("run", 19, true);
@@ -168,6 +214,30 @@ TEST_F(CheckpointTest, HoldsTheStatisticsOfBatchNorm) {
   const Summary resumed = train("halves", 2, true);
   EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(resumed.buffers_sha256, whole.buffers_sha256);
+}
+
+TEST_F(CheckpointTest, ChangesNoStatisticsOfBatchNorm) {
+  config_.model = "vgg11";
+  config_.data = "synthetic:train=16,test=4";
+  config_.batch = 8;
+  config_.augment = false;
+  config_.checkpoint_every = 0;
+  const Summary whole = train("whole", 2);
+  config_.checkpoint_every = 1;
+  const Summary with_checkpoints = train("run", 2);
+  EXPECT_EQ(with_checkpoints.weights_sha256, whole.weights_sha256);
+  EXPECT_EQ(with_checkpoints.buffers_sha256, whole.buffers_sha256);
+  // What others make of the file is one model: its statistics are the average of all.
+  std::map<std::string, std::vector<double>> values;
+  for (const models::StoredTensor& tensor :
+       models::read_safetensors(newest_checkpoint(run_dir("run"))))
+    if (tensor.name.find("running_") != std::string::npos)
+      values[tensor.name] = values_of({tensor});
+  ASSERT_EQ(values.size(), 3u * 16u);
+  for (const auto& [name, average] : values)
+    for (std::size_t i = 0; !name.starts_with("shards.") && i < average.size(); ++i)
+      ASSERT_FLOAT_EQ(average[i],
+                      (values.at("shards.0." + name)[i] + values.at("shards.1." + name)[i]) / 2);
 }
 
 TEST_F(CheckpointTest, AStopIsAgreedOnAndSaysHowToGoOn) {
@@ -333,7 +403,7 @@ TEST_F(CheckpointTest, WithoutTheOptimizersStateIsRefused) {
     return tensor.name == "optimizer.momentum.classifier.2.bias";
   });
   ASSERT_EQ(removed, 1u);
-  models::write_safetensors(file, state, metadata);
+  write_file(file, models::format_with_checksum(state, metadata, file.string()));
   testing::expect_error<FileError>([&] { train("run", 19, true); },
                                    {"optimizer.momentum", "is missing or does not fit"});
 }

@@ -2,6 +2,7 @@
 #include <lockstep/error.h>
 
 #include "engine/onednn/onednn_engine.h"
+#include "engine/onednn/onednn_version.h"
 #include "engine/onednn/sequential_engine.h"
 
 namespace lockstep::engine {
@@ -19,6 +20,10 @@ namespace {
 
 bool has_onednn_engine() {
   return false;
+}
+
+std::map<std::string, std::string> onednn_version() {
+  return {};
 }
 
 nlohmann::json choose_convolutions(const OnednnEngineOptions&,

@@ -1,0 +1,50 @@
+#include "train/arithmetic.h"
+
+#include "base/vector_unit.h"
+#include "engine/library_versions.h"
+#include "launch/machine_description.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::train {
+
+namespace {
+
+constexpr std::string_view kPrefix = "arithmetic: ";
+
+}  // namespace
+
+models::Metadata arithmetic_of(const TrainConfig& config, const engine::Engine& engine) {
+  if (config.shards == 0) return {};
+  models::Metadata arithmetic = engine::library_versions();
+  arithmetic["processor"] = launch::describe_machine().processor;
+  arithmetic["vector unit"] = name_of(vector_unit());
+  arithmetic["threads a worker"] = std::to_string(config.threads_per_worker());
+  arithmetic["engine"] = engine.name();
+  arithmetic["convolutions"] = config.convolution_choice();
+  return arithmetic;
+}
+
+void add_arithmetic(const models::Metadata& arithmetic, models::Metadata& metadata) {
+  for (const auto& [name, value] : arithmetic) metadata[std::string(kPrefix) + name] = value;
+}
+
+models::Metadata arithmetic_in(const models::Metadata& metadata) {
+  models::Metadata arithmetic;
+  for (const auto& [name, value] : metadata)
+    if (name.starts_with(kPrefix)) arithmetic[name.substr(kPrefix.size())] = value;
+  return arithmetic;
+}
+
+std::string differences(const models::Metadata& then, const models::Metadata& now) {
+  std::string text;
+  for (const auto& [name, value] : then) {
+    const auto found = now.find(name);
+    if (found == now.end() || found->second == value) continue;
+    text +=
+        fmt::format("{}{} was {} and is {}", text.empty() ? "" : "; ", name, value, found->second);
+  }
+  return text;
+}
+
+}  // namespace lockstep::train

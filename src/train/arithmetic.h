@@ -1,0 +1,26 @@
+// What the last bits of a run's results depend on beside its options: processor, libraries, threads
+// and the way each convolution is computed. With shards all of it is part of a run's identity: it
+// is recorded, and where a run goes on with other arithmetic that is said, since its bits may
+// differ.
+#pragma once
+
+#include "engine/engine.h"
+#include "models/safetensors.h"
+#include "train/config.h"
+
+#include <string>
+
+namespace lockstep::train {
+
+/// By name: "processor" → "AMD EPYC 7B13", "threads a worker" → "1". Empty without shards. Of this
+/// process: on several hosts, rank 0's.
+models::Metadata arithmetic_of(const TrainConfig& config, const engine::Engine& engine);
+
+/// The same as metadata of a file, and back: names have a prefix there.
+void add_arithmetic(const models::Metadata& arithmetic, models::Metadata& metadata);
+models::Metadata arithmetic_in(const models::Metadata& metadata);
+
+/// "processor was A and is B; …": what differs among what both know of. Empty if nothing does.
+std::string differences(const models::Metadata& then, const models::Metadata& now);
+
+}  // namespace lockstep::train

@@ -1,0 +1,30 @@
+"""Checkpoints as others read them: the format as docs/files.md has it, without Lockstep's own code."""
+import hashlib
+import json
+import struct
+
+
+def metadata_of(content):
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8:8 + length])["__metadata__"]
+
+
+def is_sound(content):
+    """Whether the bytes are those that were written."""
+    try:
+        digest = metadata_of(content)["sha256"]
+    except (struct.error, ValueError, KeyError):
+        return False
+    plain = content.replace(f'"sha256":"{digest}"'.encode(), b'"sha256":"' + b"0" * 64 + b'"', 1)
+    return hashlib.sha256(plain).hexdigest() == digest
+
+
+def sealed(content, **changes):
+    """The file with other metadata, and the checksum that goes with them."""
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8:8 + length])
+    header["__metadata__"] |= {**changes, "sha256": "0" * 64}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    plain = struct.pack("<Q", len(text)) + text + content[8 + length:]
+    return plain.replace(b'"sha256":"' + b"0" * 64, f'"sha256":"{hashlib.sha256(plain).hexdigest()}'.encode(), 1)
