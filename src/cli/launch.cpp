@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/launch_options.h"
+#include "cli/restarts.h"
 #include "launch/job.h"
 #include "launch/token_file.h"
 
@@ -45,7 +46,22 @@ int make_token_file(const CLI::App& command, const LaunchCommand& options) {
 int run_launch(const CLI::App& command, LaunchCommand& options) {
   if (!options.new_token.empty()) return make_token_file(command, options);
   finish_launch_options(command, options);
-  const launch::JobResult result = launch::run_program(options.job, options.program);
+  const auto run = [&](int restart) {
+    options.job.restart = restart;
+    launch::JobResult result = launch::run_program(options.job, options.program);
+    options.job.nodes.round_before = result.round;
+    return result;
+  };
+  const auto say = [&](const launch::JobResult& ended, int restart) {
+    const std::string text =
+        fmt::format("{}lockstep launch: starting all workers again ({} of {})\n", report_of(ended),
+                    restart, options.restarts);
+    // Not for good: workers would inherit it.
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    std::fputs(text.c_str(), stderr);
+    std::signal(SIGPIPE, before);
+  };
+  const launch::JobResult result = run_with_restarts(options.restarts, run, say);
   // Whoever read this program's output may be gone; its exit code still counts.
   std::signal(SIGPIPE, SIG_IGN);
   std::fputs(report_of(result).c_str(), stderr);

@@ -106,6 +106,11 @@ void add_launch_options(CLI::App& command, LaunchCommand& options) {
                   "seconds the others may go on after one worker has failed")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--restarts", options.restarts,
+                  "when a worker dies, start all again, up to N times; LOCKSTEP_RESTART tells them")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command.add_flag("--no-pin", options.no_pin, "do not keep each worker on its share of the cores");
   command.add_option("--transport", options.job.transport,
                      "the transport that workers use, whatever their program chooses "

@@ -19,6 +19,7 @@ struct LaunchCommand {
   int master_port = 0;
   std::string token_file;
   std::string new_token;  ///< where to write a new token, instead of starting anything
+  int restarts = 0;
   std::vector<std::string> program;
 };
 

@@ -4,10 +4,12 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/restarts.h"
 #include "cli/stop_request.h"
 #include "cli/this_program.h"
 #include "cli/train_options.h"
 #include "launch/job.h"
+#include "train/checkpoint.h"
 #include "train/run_folder.h"
 #include "train/worker.h"
 
@@ -52,12 +54,13 @@ launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_inte
   return job;
 }
 
-void run_processes_training(const train::TrainConfig& config, ProgressStyle style,
-                            std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
-                            const launch::NetworkHosts* hosts) {
+launch::JobResult run_processes_training(const train::TrainConfig& config, ProgressStyle style,
+                                         std::size_t log_every, std::FILE* out,
+                                         OnInterrupt on_interrupt,
+                                         const launch::NetworkHosts* hosts) {
   launch::JobOptions job = job_for(config, on_interrupt);
   job.hosts = hosts;
-  const launch::JobResult result = launch::run_forked(job, [&] {
+  return launch::run_forked(job, [&] {
     try {
       const train::StopAsked stop_asked = prepare_for(on_interrupt);
       const auto progress = make_progress(style, log_every, out);
@@ -70,16 +73,39 @@ void run_processes_training(const train::TrainConfig& config, ProgressStyle styl
       return report_exception("lockstep");
     }
   });
-  require_success(result, config.run_dir);
 }
 
-void run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
-                         std::size_t log_every, OnInterrupt on_interrupt) {
+launch::JobResult run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
+                                      std::size_t log_every, OnInterrupt on_interrupt) {
   std::vector<std::string> arguments = train_arguments(config);
   arguments.insert(arguments.end(), {"--log-every", std::to_string(log_every), "--progress",
                                      std::string(name_of(style))});
-  require_success(run_this_program_under_mpirun(job_for(config, on_interrupt), arguments),
-                  config.run_dir);
+  return run_this_program_under_mpirun(job_for(config, on_interrupt), arguments);
+}
+
+void say_restart(const launch::JobResult& ended, int restart, const train::TrainConfig& config) {
+  const std::string from = config.resume
+                               ? train::newest_checkpoint(config.run_dir).string()
+                               : "the beginning, since there is no checkpoint (--checkpoint-every)";
+  fmt::print(stderr, "lockstep: {}: starting again from {} ({} of {})\n",
+             ended.first_failure ? ended.first_failure->text() : "the run failed", from, restart,
+             config.restarts);
+}
+
+void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
+                          std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
+                          const launch::NetworkHosts* hosts) {
+  train::TrainConfig now = config;
+  const auto run = [&](int) {
+    if (needs_mpirun(now.transport, now.workers))
+      return run_mpirun_training(now, style, log_every, on_interrupt);
+    return run_processes_training(now, style, log_every, out, on_interrupt, hosts);
+  };
+  const auto say = [&](const launch::JobResult& ended, int restart) {
+    now.resume = train::has_checkpoints(now.run_dir);
+    say_restart(ended, restart, now);
+  };
+  require_success(run_with_restarts(config.restarts, run, say), config.run_dir);
 }
 
 }  // namespace
@@ -89,10 +115,8 @@ train::Summary run_training(const train::TrainConfig& config, ProgressStyle styl
                             const launch::NetworkHosts* hosts) {
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out, on_interrupt);
-  else if (needs_mpirun(config.transport, config.workers))
-    run_mpirun_training(config, style, log_every, on_interrupt);
   else
-    run_processes_training(config, style, log_every, out, on_interrupt, hosts);
+    run_workers_training(config, style, log_every, out, on_interrupt, hosts);
   return train::read_summary(config.run_dir);
 }
 

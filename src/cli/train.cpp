@@ -92,6 +92,16 @@ void require_slow_rank(const train::TrainConfig& config, int workers) {
                                  workers == 1 ? "1 worker" : fmt::format("{} workers", workers)));
 }
 
+/// That the run can begin in its folder, or go on there.
+void require_ready(const train::TrainConfig& config) {
+  train::lock_run_folder(config.run_dir);  // and let go: it is for the workers
+  if (config.restarted) return;            // whichever the workers will do
+  if (config.resume)
+    train::read_newest_checkpoint(config);
+  else
+    train::require_no_checkpoints(config.run_dir);
+}
+
 /// Started by a launcher: this process is one worker of the run.
 void train_as_worker(TrainCommand& command) {
   catch_stop_requests();
@@ -134,6 +144,18 @@ void add_train_command(CLI::App& app, int& code) {
       ->add_option("--checkpoint-every", options->config.checkpoint_every,
                    "write a checkpoint to the run folder every N iterations; 0 for none")
       ->capture_default_str();
+  command
+      ->add_option("--keep-checkpoints", options->config.keep_checkpoints,
+                   "how many of the newest checkpoints are kept")
+      ->capture_default_str();
+  command
+      ->add_option("--checkpoint-errors", options->config.checkpoint_errors,
+                   "if a checkpoint cannot be written, on a full disk say: stop, or continue")
+      ->capture_default_str();
+  command
+      ->add_option("--restarts", options->config.restarts,
+                   "when a worker dies, start all again from the newest checkpoint, up to N times")
+      ->capture_default_str();
   command->add_flag("--resume", options->config.resume,
                     "go on from the newest checkpoint of --run-dir");
   command->add_option("--mistake", options->config.mistake,
@@ -149,19 +171,17 @@ void add_train_command(CLI::App& app, int& code) {
       if (place.size > 1 && command->count("--workers") > 0)
         throw UsageError(
             "--workers contradicts the launcher that started this process: leave it out");
+      if (place.size > 1 && options->config.restarts > 0)
+        throw UsageError(
+            "--restarts is for what starts the workers: give it to lockstep launch instead");
+      options->config.restarted = launch::restarts_so_far() > 0;
       if (options->config.resume) {
         if (options->config.run_dir.empty())
           throw UsageError("--resume needs --run-dir: the folder of the run that is to go on");
       }
       // Better now than after the workers have come together. Rank 0 may be the only one that can
       // see the folder.
-      if (!options->config.run_dir.empty() && place.rank == 0) {
-        train::lock_run_folder(options->config.run_dir);  // and let go: it is for the workers
-        if (options->config.resume)
-          train::read_newest_checkpoint(options->config);
-        else
-          train::require_no_checkpoints(options->config.run_dir);
-      }
+      if (!options->config.run_dir.empty() && place.rank == 0) require_ready(options->config);
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
       if (place.size > 1) options->config.workers = place.size;
       finish_train_options(*command, options->config, options->view);

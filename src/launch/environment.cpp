@@ -109,6 +109,12 @@ Place find_place(const Variables& variables) {
   return *place;
 }
 
+int restarts_so_far(const Variables& variables) {
+  constexpr int kMost = 1'000'000'000;
+  const auto text = variables("LOCKSTEP_RESTART");
+  return text ? static_cast<int>(parse_integer(*text, "LOCKSTEP_RESTART", 0, kMost)) : 0;
+}
+
 std::map<std::string, std::string> variables_for(const Place& place) {
   std::map<std::string, std::string> variables{
       {"LOCKSTEP_RANK", std::to_string(place.rank)},

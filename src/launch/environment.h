@@ -41,6 +41,10 @@ std::optional<std::string> process_variable(const std::string& name);
 /// outside the world.
 Place find_place(const Variables& variables = process_variable);
 
+/// LOCKSTEP_RESTART: how often this run's launcher has started it again; 0 if it has not. Throws
+/// UsageError if it is not such a number.
+int restarts_so_far(const Variables& variables = process_variable);
+
 /// What a launcher sets for one of its workers: LOCKSTEP_*, and torchrun's variables that follow
 /// from its place.
 std::map<std::string, std::string> variables_for(const Place& place);

@@ -43,6 +43,7 @@ std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
     if (!process_variable("OMP_NUM_THREADS")) start.variables["OMP_NUM_THREADS"] = threads;
     if (!options.transport.empty()) start.variables["LOCKSTEP_TRANSPORT"] = options.transport;
     if (!options.interface.empty()) start.variables["LOCKSTEP_INTERFACE"] = options.interface;
+    if (options.restart > 0) start.variables["LOCKSTEP_RESTART"] = std::to_string(options.restart);
     start.cores = share_of_cores(cores, index, options.workers);
     starts.push_back(std::move(start));
   }
@@ -101,6 +102,7 @@ JobResult supervise(Supervisor& supervisor, Site& site, const JobOptions& option
   }
   if (signal != 0) result.interrupted_by = signal;
   result.failure_elsewhere = site.failure_elsewhere();
+  result.round = site.round();
   return result;
 }
 
@@ -151,7 +153,9 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   if (options.output.capture) {
     std::vector<int> ranks;
     for (const Start& start : starts) ranks.push_back(start.worker.rank);
-    relay.emplace(options.output, ranks);
+    OutputOptions output = options.output;
+    output.append = options.restart > 0;
+    relay.emplace(output, ranks);
   }
   Supervisor supervisor;
   start_workers(supervisor, starts, [&](const Start& start) {

@@ -32,6 +32,9 @@ struct JobOptions {
   /// Empty: not set.
   std::string transport{};
   std::string interface {};
+  /// How often the job was started before: LOCKSTEP_RESTART for the workers, whose logs go on. Of
+  /// run_program only.
+  int restart = 0;
   /// What becomes of the workers' output. Of run_program only.
   OutputOptions output{};
   /// Several hosts. Of run_program only.

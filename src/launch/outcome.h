@@ -43,6 +43,7 @@ struct JobResult {
   std::optional<FailureElsewhere> failure_elsewhere;  ///< goes before first_failure
   int interrupted_by = 0;                             ///< SIGINT, SIGTERM or the like, if one came
   std::vector<std::string> last_lines;  ///< of first_failure's output, if the job captured it
+  std::string round;                    ///< of several nodes: see Site::round()
   std::vector<std::string> warnings;    ///< what went wrong beside the workers: lost output
 
   /// 0 if all went well, else the first failing worker's code.

@@ -66,7 +66,8 @@ OutputRelay::Record& OutputRelay::make_record(int rank) {
   Record& record = records_[rank];
   if (options_.log_dir.empty()) return record;
   const auto path = options_.log_dir / fmt::format("rank-{}.log", rank);
-  record.log.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
+  const int anew = options_.append ? 0 : O_TRUNC;
+  record.log.reset(::open(path.c_str(), O_WRONLY | O_CREAT | anew | O_APPEND | O_CLOEXEC, 0666));
   if (!record.log)
     throw FileError(fmt::format("cannot write {}: {}", path.string(), last_system_error()));
   return record;

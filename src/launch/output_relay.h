@@ -33,6 +33,8 @@ struct OutputOptions {
   bool prefix = false;
   /// Where to keep rank-N.log with all that rank N writes; made if it is not there. Empty: nowhere.
   std::filesystem::path log_dir{};
+  /// Whether logs that are there go on, instead of starting anew.
+  bool append = false;
 };
 
 /// All calls from one thread.

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <thread>
 
 namespace lockstep::launch {
 
@@ -81,8 +82,23 @@ void Site::meet() {
     const SignalsHeld for_its_thread;
     server_->start();
   }
-  StoreClient store(rendezvous_, token_, deadline);
-  join_others(store, deadline);
+  join_others(*find_round(deadline), deadline);
+}
+
+/// The launcher of node 0 may be slower than the others to leave the round that has ended.
+std::unique_ptr<StoreClient> Site::find_round(const Deadline& deadline) {
+  constexpr std::chrono::milliseconds kBetweenLooks(100);
+  for (;;) {
+    try {
+      auto store = std::make_unique<StoreClient>(rendezvous_, token_, deadline);
+      if (server_) store->set("round", make_token());
+      round_ = store->get("round", deadline);
+      if (round_ != options_.round_before) return store;
+    } catch (const Error&) {
+      if (options_.round_before.empty() || deadline.passed()) throw;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
 }
 
 void Site::join_others(StoreClient& store, const Deadline& deadline) {

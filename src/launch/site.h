@@ -30,6 +30,8 @@ struct NodeOptions {
   /// How long a launcher may be silent before it counts as lost. Shorter notices a frozen host
   /// sooner, and a busy one wrongly.
   std::chrono::milliseconds silence = std::chrono::seconds(30);
+  /// Of a run that starts again: what round() was, so that no node comes to the old rendezvous.
+  std::string round_before{};
 };
 
 /// One thread at a time.
@@ -42,6 +44,10 @@ class Site {
 
   int first_rank() const { return first_rank_; }
   int world_size() const { return world_size_; }
+
+  /// What all nodes of this start of the run have in common, and no other start; empty for one
+  /// node.
+  const std::string& round() const { return round_; }
 
   /// What tells worker `index` of this host its place, in LOCKSTEP_* and torchrun's variables.
   std::map<std::string, std::string> variables_of(int index) const;
@@ -68,6 +74,7 @@ class Site {
 
  private:
   void meet();
+  std::unique_ptr<StoreClient> find_round(const Deadline& deadline);
   void join_others(StoreClient& store, const Deadline& deadline);
   std::vector<std::string> count_ranks(StoreClient& store, const Deadline& deadline);
   void tell_rendezvous(const Outcome& outcome);
@@ -76,6 +83,7 @@ class Site {
   const int workers_;
   const std::chrono::milliseconds grace_;
   const std::string token_;
+  std::string round_;
   int first_rank_ = 0;
   int world_size_;
   std::uint16_t master_port_ = 0;  ///< for programs that meet by themselves; not the rendezvous's

@@ -57,6 +57,25 @@ class Nodes(ProgramTest):
         for node in (zero, one):
             self.assertIn("rank 1", self.finish(node, 128 + 9)[1])
 
+    def test_all_start_again_together(self):
+        once = "echo round ${LOCKSTEP_RESTART:-0}; "
+        zero = self.node(0, once + "[ ${LOCKSTEP_RESTART:-0} = 2 ] || exec sleep 1000", "--grace", 0.1, "--restarts", 2)
+        one = self.node(1, once + "[ ${LOCKSTEP_RESTART:-0} = 2 ] || kill -9 $$", "--grace", 0.1, "--restarts", 2)
+        for node in (zero, one):
+            output, errors = self.finish(node, 0)
+            self.assertEqual(output, "round 0\nround 1\nround 2\n")
+            self.assertEqual(errors.count("was ended by signal 9 (Killed)"), 2)
+            self.assertIn("starting all workers again (2 of 2)", errors)
+
+    def test_an_interrupted_one_ends_all_for_good(self):
+        zero = self.node(0, "echo ready; exec sleep 1000", "--grace", 0.1, "--restarts", 2)
+        one = self.node(1, "echo ready; exec sleep 1000", "--grace", 0.1, "--restarts", 2)
+        for node in (zero, one):
+            self.wait_for(node, "ready")
+        one.send_signal(signal.SIGINT)
+        for node in (zero, one):
+            self.assertNotIn("again", self.finish(node, 128 + signal.SIGINT)[1])
+
     def test_all_stay_until_all_are_done(self):
         zero = self.node(0, "echo early")
         one = self.node(1, "echo waiting; while [ ! -e go ]; do sleep 0.1; done")

@@ -98,6 +98,13 @@ TEST(Environment, RefusesWhatMakesNoSense) {
               HasSubstr("LOCKSTEP_RENDEZVOUS is not"));
 }
 
+TEST(Environment, KnowsHowOftenTheRunWasStartedAgain) {
+  EXPECT_EQ(restarts_so_far(from({})), 0);
+  EXPECT_EQ(restarts_so_far(from({{"LOCKSTEP_RESTART", "3"}})), 3);
+  EXPECT_THROW(restarts_so_far(from({{"LOCKSTEP_RESTART", "often"}})), UsageError);
+  EXPECT_THROW(restarts_so_far(from({{"LOCKSTEP_RESTART", "-1"}})), UsageError);
+}
+
 TEST(Environment, RefusesLocalRanksThatDoNotFit) {
   const Map world{{"RANK", "0"}, {"WORLD_SIZE", "4"}};
   auto with = [&](Map more) {
