@@ -87,6 +87,8 @@ void run_mistakes(const CompareCommand& command) {
 void check(const CLI::App& command, CompareCommand& options) {
   if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
   if (options.job.model != default_job().model) use_defaults_of_large_models(command, options.job);
+  if (options.mistakes && !options.job.compress.empty())
+    throw UsageError("--mistakes are made with gradients as they are: leave out --compress");
   for (const std::string& compression : split(options.job.compress, ','))
     if (!compression.empty()) options.methods.push_back("ddp+" + compression);
   options.job.compress.clear();

@@ -1,8 +1,31 @@
 #include "cli/recipe_options.h"
 
+#include <lockstep/error.h>
+
+#include "base/text.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep::cli {
+
+namespace {
+
+/// The optimizers that have an option; none for options that are not an optimizer's own.
+std::vector<std::string> optimizers_with(const std::string& option) {
+  if (option == "--trust") return {"lars"};
+  if (option == "--beta1" || option == "--beta2" || option == "--epsilon")
+    return {"adam", "adamw", "lamb"};
+  return {};
+}
+
+bool is_used(const std::string& option, const train::Recipe& recipe) {
+  const std::vector<std::string> users = optimizers_with(option);
+  return users.empty() || std::find(users.begin(), users.end(), recipe.optimizer) != users.end();
+}
+
+}  // namespace
 
 void add_recipe_options(CLI::App& command, train::Recipe& recipe) {
   auto option = [&](const std::string& name, auto& value, const std::string& help) {
@@ -38,10 +61,17 @@ void add_recipe_options(CLI::App& command, train::Recipe& recipe) {
          "parts that each worker computes its share of a batch in, to need less memory");
 }
 
+void require_used(const CLI::App& command, const train::Recipe& recipe) {
+  for (const auto& [option, value] : recipe.identity())
+    if (command.count(option) > 0 && !is_used(option, recipe))
+      throw UsageError(fmt::format("{} is for --optimizer {}: {} has no use for it", option,
+                                   enumerate(optimizers_with(option)), recipe.optimizer));
+}
+
 std::vector<std::string> recipe_arguments(const train::Recipe& recipe) {
   std::vector<std::string> arguments;
   for (const auto& [option, value] : recipe.identity()) {
-    if (value == "off") continue;
+    if (value == "off" || !is_used(option, recipe)) continue;
     arguments.push_back(option);
     if (value != "on") arguments.push_back(value);
   }

@@ -93,6 +93,7 @@ void finish_train_options(const CLI::App& command, train::TrainConfig& config,
   if (command.count("--iterations") > 0 && command.count("--epochs") == 0) config.epochs = 0;
   if (config.command.empty()) config.command = typed_command();
   config.validate();
+  require_used(command, config.recipe);
   // Better now than after hours of training.
   if (!config.save.empty()) require_writable(config.save);
   if (!view.json.empty() && view.json != "-") require_writable(view.json);

@@ -48,6 +48,8 @@ class Compare(ProgramTest):
                 self.assertRegex(output, rf"(?m)^{name}: train accuracy .* instead of ")
         _, errors = self.run_program("compare", "--mistakes", "--methods", "ddp", code=2)
         self.assertIn("leave out --methods", errors)
+        _, errors = self.run_program("compare", "--mistakes", "--compress", "float16", code=2)
+        self.assertIn("leave out --compress", errors)
 
     def test_writes_nothing_but_json_when_asked_to(self):
         output, errors = self.run_program("compare", "--epochs", 1, "--workers", 2, "--methods", "p2p,ddp", "--run-dir",
