@@ -10,6 +10,7 @@
 #include "cli/train_options.h"
 #include "launch/job.h"
 #include "train/checkpoint.h"
+#include "train/course.h"
 #include "train/run_folder.h"
 #include "train/worker.h"
 
@@ -113,6 +114,7 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
                             std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
                             const launch::NetworkHosts* hosts) {
+  train::require_possible_schedule(config);
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out, on_interrupt);
   else

@@ -59,8 +59,10 @@ class Recipe(ProgramTest):
             self.expect_refused(f"train {options}", words)
 
     def test_a_warm_up_that_only_the_data_show_to_be_too_long_is_refused(self):
-        _, errors = self.run_program("train", *SMALL, "--iterations", 2, "--warmup", 5, "--workers", 2, code=2)
-        self.assertIn("--warmup is 5 epochs, which are 10 steps: it must be shorter than the training of 2", errors)
+        for command in ["train", "compare --methods ddp"]:
+            _, errors = self.run_program(*command.split(), *SMALL, "--iterations", 2, "--warmup", 5, "--workers", 2, code=2)
+            self.assertIn("--warmup is 5 epochs, which are 10 steps: it must be shorter than the training of 2", errors)
+            self.assertEqual(errors.count("\n"), 1, "it is refused once, not by every worker")
 
 
 if __name__ == "__main__":
