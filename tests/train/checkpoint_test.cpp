@@ -142,7 +142,7 @@ TEST_F(CheckpointTest, KeepsAsManyAsAskedFor) {
   train("three", 19);
   EXPECT_EQ(checkpoints("three").size(), 3u);
   config_.keep_checkpoints = 0;
-  testing::expect_error<UsageError>([&] { config_.validate(); }, {"--keep-checkpoints is 0"});
+  testing::expect_error<UsageError>([&] { train("none", 5); }, {"--keep-checkpoints is 0"});
 }
 
 /// The previous one is taken, and a word says why.
