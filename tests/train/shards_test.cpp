@@ -107,9 +107,9 @@ TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfWorkers) {
 /// Statistics of batch norm too: each shard keeps its own, whoever hosts it and wherever it stops.
 TEST_P(ShardedTraining, OfANetworkWithBatchNormGoesOnWithAnotherNumberOfWorkers) {
   testing::TemporaryFolder folder;
-  config_.model = "resnet18";
-  config_.data = "cifar10";
-  config_.limit = 16;
+  config_.model = "vgg11";
+  config_.data = "synthetic:train=16,test=4";
+  config_.limit = 0;
   config_.batch = 6;  // the last batch of an epoch leaves shards without an image
   config_.epochs = 0;
   config_.iterations = 4;
