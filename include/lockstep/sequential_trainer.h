@@ -46,7 +46,8 @@ struct BatchScore {
 
 /// Trains a copy of the network on this rank's images, and averages gradients over all ranks while
 /// backward runs: the weights are the same to the bit on all ranks after every step. Batch norm's
-/// running statistics are each rank's own until average_statistics().
+/// running statistics are each rank's own until average_statistics(). With SyncBatchNorm in place
+/// of BatchNorm2d (convert_sync_batch_norm) they are always the same on all.
 ///
 /// The network is made of Conv2d, BatchNorm2d, ReLU, Tanh, MaxPool2d, AvgPool2d, Flatten, Linear
 /// and Identity, in float32; its last layer is Linear and puts out one score a class; the loss is

@@ -1,5 +1,6 @@
 // Networks of one's own on the onednn engine: beside torch, and on several ranks.
 #include <lockstep/error.h>
+#include <lockstep/sync_batch_norm.h>
 
 #include "support/errors.h"
 #include "train/own_networks.h"
@@ -50,12 +51,14 @@ double distance(const nn::Sequential& a, const nn::Sequential& b) {
 }
 
 /// What rank 0 has when ranks trained on slices of the same batches of 8; `split` is where the last
-/// rank's begins.
-nn::Sequential train_on_ranks(int ranks, std::int64_t split) {
-  nn::Sequential result = smooth_network();
+/// rank's begins. Batch norm is over all ranks.
+nn::Sequential train_on_ranks(int ranks, std::int64_t split,
+                              nn::Sequential (*make)() = smooth_network) {
+  nn::Sequential result = make();
   run_threads(ranks, [&](const Group& group) {
     const bool first = group.rank() == 0;
-    nn::Sequential mine = first ? result : smooth_network();
+    nn::Sequential mine = first ? result : make();
+    convert_sync_batch_norm(*mine, group);
     SequentialTrainer trainer(mine, kImage, group, kOptions);
     const bool alone = group.size() == 1;
     for (int step = 0; step < kSteps; ++step) {
@@ -82,6 +85,13 @@ TEST(OnednnSequentialTrainer, TrainsAsTorchDoes) {
     });
     EXPECT_LT(distance(ours, theirs), 1e-4);
   }
+}
+
+TEST(OnednnSequentialTrainer, RanksThatNormaliseTogetherLearnWhatTorchDoesOnTheWholeBatch) {
+  nn::Sequential theirs = normalised_network();
+  train_by_torch(theirs);
+  for (const std::int64_t split : {5, 8})  // the latter leaves rank 1 without images
+    EXPECT_LT(distance(train_on_ranks(2, split, normalised_network), theirs), 1e-4) << split;
 }
 
 TEST(OnednnSequentialTrainer, TwoRanksLearnWhatOneDoesHoweverTheyShareTheBatch) {
