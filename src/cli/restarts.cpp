@@ -2,14 +2,12 @@
 
 #include "cli/command.h"
 
-#include <csignal>
-
 namespace lockstep::cli {
 
 bool may_start_again(const launch::JobResult& result) {
   const int code = result.code();
   // Whoever interrupts one worker wants no more of it, as with all of them.
-  return code != kSuccess && code != kBadUsage && code != 128 + SIGINT && code != 128 + SIGTERM &&
+  return code != kSuccess && code != kBadUsage && code != 128 + SIGINT && code != kStopped &&
          result.interrupted_by == 0;
 }
 

@@ -3,9 +3,13 @@
 
 #include "launch/outcome.h"
 
+#include <csignal>
 #include <functional>
 
 namespace lockstep::cli {
+
+/// What a worker exits with that was asked to stop, and did: as one that the signal has ended.
+inline constexpr int kStopped = 128 + SIGTERM;
 
 /// Whether a job that ended so may end well another time. Not one that ended well, nor one whose
 /// usage was bad, nor one that somebody asked to end.

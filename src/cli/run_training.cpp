@@ -70,6 +70,9 @@ launch::JobResult run_processes_training(const train::TrainConfig& config, Progr
       if (mine.transport == "auto") mine.transport = group.transport();
       train::train_worker(group, mine, *progress, stop_asked);
       return kSuccess;
+    } catch (const train::StoppedError&) {
+      report_exception("lockstep");
+      return kStopped;
     } catch (...) {
       return report_exception("lockstep");
     }

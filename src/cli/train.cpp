@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/leave_report.h"
+#include "cli/restarts.h"
 #include "cli/run_training.h"
 #include "cli/stop_request.h"
 #include "cli/train_options.h"
@@ -166,8 +167,11 @@ void add_train_command(CLI::App& app, int& code) {
   command->add_option("--command", options->config.command)->group("");
   command->callback([command, options, &code] {
     options->transport_given = command->count("--transport") > 0;
+    // Workers that are not started by the user say who they are like forked ones.
+    const std::string name = options->progress.empty() ? "lockstep train" : "lockstep";
+    launch::Place place;
     try {
-      const launch::Place place = launch::find_place();
+      place = launch::find_place();
       if (place.size > 1 && command->count("--workers") > 0)
         throw UsageError(
             "--workers contradicts the launcher that started this process: leave it out");
@@ -190,9 +194,11 @@ void add_train_command(CLI::App& app, int& code) {
         train_as_worker(*options);
       else
         train_with_workers(*options);
+    } catch (const train::StoppedError&) {
+      code = report_exception(name);
+      if (place.bootstrap == launch::Bootstrap::launcher) code = kStopped;
     } catch (...) {
-      // Workers that are not started by the user say who they are like forked ones.
-      code = report_exception(options->progress.empty() ? "lockstep train" : "lockstep");
+      code = report_exception(name);
     }
   });
 }

@@ -74,6 +74,19 @@ class Restarts(ProgramTest):
         _, errors = self.finish(program, code=1)
         self.assertNotIn("starting again", errors)
 
+    def test_nor_is_one_of_a_single_worker(self):
+        job = ["train", *ENDLESS, "--run-dir"]
+        for name, command, code in [("forked", [*job, "forked", "--workers", 2, "--restarts", 5], 1),
+                                    ("launched", ["launch", "--workers", 2, "--restarts", 5, "--", BINARY, *job, "launched"],
+                                     128 + signal.SIGTERM)]:
+            program = self.start(*command)
+            self.wait_for(program, "iteration 5/")
+            os.kill(children_of(program.pid)[1], signal.SIGTERM)
+            _, errors = self.finish(program, code)
+            self.assertIn("stopped after iteration", errors)
+            self.assertNotIn("again (", errors)
+            self.assertTrue(list((self.folder / name / "checkpoints").iterdir()))
+
     def launch(self, script, code, restarts=2):
         _, errors = self.run_program("launch", "--workers", 2, "--restarts", restarts, "--grace", 0.1, "--log-dir", "logs",
                                      "--", "sh", "-c", script, code=code)

@@ -298,28 +298,64 @@ TEST_F(CheckpointTest, LeavesWhatWasMeasuredSoFar) {
   EXPECT_GE(metrics_of(config.run_dir, "iteration").size(), 2 * newest);
 }
 
+/// A pipe where the checkpoint after 5 iterations is to be written: whoever opens it waits until
+/// someone reads.
+std::filesystem::path make_slow_disk(const std::filesystem::path& run_dir) {
+  const auto pipe =
+      run_dir / "checkpoints" / fmt::format("iteration-00000005.safetensors.{}.part", ::getpid());
+  std::filesystem::create_directories(pipe.parent_path());
+  EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  return pipe;
+}
+
+void read_all_of(const std::filesystem::path& pipe) {
+  const UniqueFd reader(
+      ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));  // not for ever, should nobody write
+  std::vector<char> bytes(1 << 20);
+  const Deadline deadline = Deadline::after(std::chrono::seconds(40));
+  bool begun = false;
+  for (ssize_t count = 0; !deadline.passed() && !(begun && count == 0);) {
+    count = ::read(reader.get(), bytes.data(), bytes.size());
+    begun = begun || count > 0;
+  }
+}
+
+TEST_F(CheckpointTest, TrainingGoesOnWhileItIsWritten) {
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  config.iterations = 9;
+  const auto pipe = make_slow_disk(config.run_dir);
+  std::atomic<int> steps = 0;
+  int steps_before = 0;
+  std::jthread disk([&] {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(60));
+    while (steps < 8 && !deadline.passed())
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    steps_before = steps;
+    read_all_of(pipe);
+  });
+  // In the end a pipe cannot be brought to the disk.
+  testing::expect_error<FileError>(
+      [&] {
+        run_threads(1, [&](const Group& group) {
+          train_silently(group, config, [&steps] { return ++steps < 0; });
+        });
+      },
+      {"iteration-00000005.safetensors: cannot write"});
+  disk.join();
+  EXPECT_GE(steps_before, 8);
+}
+
 TEST_F(CheckpointTest, MayTakeLongerThanRanksWaitForEachOther) {
   TrainConfig config = config_;
   config.run_dir = run_dir("run");
-  // A pipe where the file is to be written: whoever opens it waits until someone reads.
-  const auto pipe = config.run_dir / "checkpoints" /
-                    fmt::format("iteration-00000005.safetensors.{}.part", ::getpid());
-  std::filesystem::create_directories(pipe.parent_path());
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto pipe = make_slow_disk(config.run_dir);
   constexpr std::chrono::seconds kTimeout(4);
   std::jthread disk([&] {
     std::this_thread::sleep_for(2 * kTimeout);
-    const UniqueFd reader(
-        ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));  // not for ever, should nobody write
-    std::vector<char> bytes(1 << 20);
-    const Deadline deadline = Deadline::after(10 * kTimeout);
-    bool begun = false;
-    for (ssize_t count = 0; !deadline.passed() && !(begun && count == 0);) {
-      count = ::read(reader.get(), bytes.data(), bytes.size());
-      begun = begun || count > 0;
-    }
+    read_all_of(pipe);
   });
-  // In the end a pipe cannot be brought to the disk. That is said, not that rank 0 was late.
+  // That the pipe cannot be brought to the disk is said, not that rank 0 was late.
   testing::expect_error<FileError>(
       [&] {
         run_threads(2, [&](const Group& group) { train_silently(group, config); },
