@@ -7,4 +7,5 @@
 #include <lockstep/init.h>
 #include <lockstep/sampler.h>
 #include <lockstep/sequential_trainer.h>
+#include <lockstep/shared_state.h>
 #include <lockstep/sync_batch_norm.h>

@@ -5,8 +5,8 @@
 #include "base/files.h"
 #include "base/number.h"
 #include "models/checksum.h"
+#include "sync/share_text.h"
 #include "train/arithmetic.h"
-#include "train/share_text.h"
 #include "train/while_others_wait.h"
 
 #include <fmt/format.h>
@@ -136,6 +136,7 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   checkpoint.iteration = *iteration;
   checkpoint.arithmetic = arithmetic_in(metadata);
   checkpoint.file = source;
+  checkpoint.notes = std::move(metadata);
   return checkpoint;
 }
 
@@ -193,6 +194,7 @@ std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoi
   metadata["format"] = kFormat;
   metadata["iteration"] = std::to_string(checkpoint.iteration);
   add_arithmetic(checkpoint.arithmetic, metadata);
+  metadata.insert(checkpoint.notes.begin(), checkpoint.notes.end());
   const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
   write_file(file, models::format_with_checksum(checkpoint.state, metadata, file.string()));
   remove_left_over(folder, file, config.keep_checkpoints);
@@ -213,8 +215,8 @@ Checkpoint share_checkpoint(Group& group, const TrainConfig& config) {
   std::string content;
   while_others_wait(group, [&] { checkpoint = find_sound(config, content); });
   std::string source = checkpoint.file.string();
-  share_text(group, source);
-  share_text(group, content);
+  sync::share_text(group, source);
+  sync::share_text(group, content);
   return group.rank() == 0 ? checkpoint : parse_checkpoint(content, source, config);
 }
 

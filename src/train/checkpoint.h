@@ -10,6 +10,7 @@
 #include <lockstep/group.h>
 
 #include "models/safetensors.h"
+#include "models/stored_tensor.h"
 #include "train/config.h"
 
 #include <filesystem>
@@ -23,6 +24,7 @@ struct Checkpoint {
   models::Metadata arithmetic{};  ///< that it was computed with: see arithmetic.h
   std::filesystem::path file{};
   std::string passed_over{};  ///< what is wrong with newer ones, if there are any
+  models::Metadata notes{};   ///< what else the run remembers, kept among the metadata
 };
 
 /// Whether the run folder has any, sound or not.

@@ -3,8 +3,8 @@
 #include "base/files.h"
 #include "engine/onednn/onednn_engine.h"
 #include "engine/torch/torch_engine.h"
+#include "sync/share_text.h"
 #include "train/engine_options.h"
-#include "train/share_text.h"
 #include "train/while_others_wait.h"
 
 namespace lockstep::train {
@@ -45,7 +45,7 @@ TrainConfig with_convolution_choice(Group& group, const TrainConfig& config,
   const engine::EngineOptions options =
       engine_options(config, images, config.shards_of(group.rank(), group.size()).all);
   while_others_wait(group, [&] { text = choose(config, options, progress).dump(); });
-  share_text(group, text);
+  sync::share_text(group, text);
   chosen.methods = nlohmann::json::parse(text);
   return chosen;
 }

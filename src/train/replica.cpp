@@ -2,12 +2,15 @@
 
 #include <lockstep/error.h>
 
+#include "base/files.h"
 #include "models/safetensors.h"
+#include "sync/share_text.h"
 #include "sync/whole_state.h"
 #include "train/engine_options.h"
 #include "train/learning.h"
 #include "train/same_layouts.h"
 #include "train/shard_buffers.h"
+#include "train/while_others_wait.h"
 
 #include <fmt/format.h>
 
@@ -23,15 +26,23 @@ std::optional<Group> make_norm_group(Group& group, const TrainConfig& config) {
   return group.split(0);
 }
 
-engine::MadeEngine make_engine(const TrainConfig& config, const data::ImageShape& images,
-                               int shards, std::uint64_t seed,
+/// Rank 0 reads for all: it may be the only one that can see the file. A collective.
+std::vector<models::StoredTensor> read_initial(Group& group, const std::filesystem::path& file) {
+  std::string content;
+  while_others_wait(group, [&] { content = read_file(file); });
+  sync::share_text(group, content);
+  return models::parse_safetensors(content, file.string());
+}
+
+engine::MadeEngine make_engine(Group& group, const TrainConfig& config,
+                               const data::ImageShape& images, int shards, std::uint64_t seed,
                                const std::optional<Group>& norm_group) {
   engine::EngineOptions options = engine_options(config, images, shards);
   options.seed = seed;
   options.batch_norm_group = norm_group;
   engine::MadeEngine made = engine::make_engine(options);
   if (!config.init.empty())
-    made.engine->load(models::read_safetensors(config.init), config.init.string());
+    made.engine->load(read_initial(group, config.init), config.init.string());
   return made;
 }
 
@@ -74,7 +85,7 @@ Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape&
       mistake_(parse_mistake(config.mistake)),
       op_(config.shards > 0 ? ReduceOp::sum : ReduceOp::average),
       norm_group_(make_norm_group(group_, config)),
-      made_(make_engine(config, images, shards_.all,
+      made_(make_engine(group_, config, images, shards_.all,
                         config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0),
                         norm_group_)),
       engine_(std::move(made_.engine)),

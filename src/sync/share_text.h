@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::train {
+namespace lockstep::sync {
 
 /// Makes `text` on every rank what it is on rank 0. A collective.
 inline void share_text(Group& group, std::string& text) {
@@ -17,4 +17,4 @@ inline void share_text(Group& group, std::string& text) {
   group.broadcast(ArrayView(text.data(), text.size(), DataType::uint8));
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::sync
