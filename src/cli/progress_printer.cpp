@@ -73,6 +73,12 @@ class Lines : public train::Progress {
     std::fflush(out_);
   }
 
+  void tested(std::size_t epoch, double loss, double accuracy) override {
+    fmt::print(out_, "epoch {}  test loss {:.4f}  accuracy {:.2f} %\n", epoch, loss,
+               100 * accuracy);
+    std::fflush(out_);
+  }
+
  private:
   static std::string_view plural(int count) { return count == 1 ? "" : "s"; }
 
@@ -127,6 +133,12 @@ class Bar : public train::Progress {
   void epoch(std::size_t epoch, const std::vector<std::vector<train::Record>>& records) override {
     clear();
     if (lines_) lines_->epoch(epoch, records);
+    std::fflush(out_);
+  }
+
+  void tested(std::size_t epoch, double loss, double accuracy) override {
+    clear();
+    if (lines_) lines_->tested(epoch, loss, accuracy);
     std::fflush(out_);
   }
 

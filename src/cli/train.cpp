@@ -3,6 +3,7 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/control_options.h"
 #include "cli/leave_report.h"
 #include "cli/restarts.h"
 #include "cli/run_training.h"
@@ -52,6 +53,7 @@ void print_summary(const train::Summary& summary, const train::TrainConfig& conf
   fmt::print("train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
              summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
              100 * summary.test_accuracy);
+  if (!summary.stopped.empty()) fmt::print("stopped early: {}\n", summary.stopped);
   fmt::print("{}\n", summary.verdict);
   fmt::print("weights {}; the run is recorded in {}\n", summary.weights_sha256.substr(0, 16),
              config.run_dir.string());
@@ -159,6 +161,7 @@ void add_train_command(CLI::App& app, int& code) {
       ->capture_default_str();
   command->add_flag("--resume", options->config.resume,
                     "go on from the newest checkpoint of --run-dir");
+  add_control_options(*command, options->config.control);
   command->add_option("--mistake", options->config.mistake,
                       "make a classic mistake on purpose, to see what it does: " +
                           fmt::format("{}", fmt::join(train::mistake_names(), ", ")));

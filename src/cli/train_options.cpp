@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/control_options.h"
 #include "cli/recipe_options.h"
 #include "cli/shipped_data.h"
 #include "cli/transport_list.h"
@@ -126,6 +127,8 @@ std::vector<std::string> train_arguments(const train::TrainConfig& config) {
   add("--momentum", config.momentum);
   add("--weight-decay", config.weight_decay);
   for (std::string& argument : recipe_arguments(config.recipe))
+    arguments.push_back(std::move(argument));
+  for (std::string& argument : control_arguments(config.control))
     arguments.push_back(std::move(argument));
   add("--seed", config.seed);
   add("--first-bucket-mb", config.first_bucket_mb);

@@ -87,6 +87,28 @@ void TrainConfig::validate() const {
         "with what would start them again");
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
+  require_possible_control();
+}
+
+void TrainConfig::require_possible_control() const {
+  control.validate(epochs);
+  const std::string sync = method().sync;
+  const bool apart = sync == "local-sgd" || (sync == "server" && staleness);
+  if (control.check_every && apart)
+    throw UsageError(fmt::format(
+        "--check-every expects the same weights on all workers, which {} lets differ on purpose: "
+        "leave out one of them",
+        sync == "server" ? "--staleness" : "--sync local-sgd"));
+  if (!control.balance) return;
+  const std::string_view why = shards > 0            ? "--shards fixes each shard's images"
+                               : sync == "local-sgd" ? "--sync local-sgd averages weights"
+                               : apart            ? "with --staleness nobody waits for the slowest"
+                               : !mistake.empty() ? "--mistake is made with even shares"
+                                                  : "";
+  if (!why.empty())
+    throw UsageError(fmt::format(
+        "--balance weighs gradients by the images of each worker, and {}: leave out one of them",
+        why));
 }
 
 sync::Method TrainConfig::method() const {
@@ -244,6 +266,7 @@ nlohmann::json job_json(const TrainConfig& config) {
 nlohmann::json to_json(const TrainConfig& config) {
   nlohmann::json json = job_json(config);
   add_to_json(config.recipe, json);
+  add_to_json(config.control, json);
   return json;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sync/shards.h"
 #include "sync/sync_method.h"
+#include "train/control.h"
 #include "train/mistake.h"
 #include "train/recipe.h"
 
@@ -72,6 +73,7 @@ struct TrainConfig {
   std::string checkpoint_errors = "stop";  ///< or "continue", if one cannot be written
   int restarts = 0;  ///< how often the run goes on from its newest checkpoint after a worker died
   bool restarted = false;  ///< resume if there is a checkpoint, else start anew
+  Control control;         ///< when to stop early, and what is checked on the way
 
   std::string command;  ///< what the user typed, for a shell; only kept for who reads of the run
 
@@ -100,6 +102,7 @@ struct TrainConfig {
   void require_possible_recipe() const;
   void require_possible_method() const;
   void require_recipe_of_shared_update(const std::string& sync) const;
+  void require_possible_control() const;
 };
 
 nlohmann::json to_json(const TrainConfig& config);

@@ -1,5 +1,7 @@
 #include "train/feed.h"
 
+#include <iterator>
+
 namespace lockstep::train {
 
 namespace {
@@ -34,6 +36,19 @@ Feed::Share Feed::next() {
   return share;
 }
 
+std::size_t Feed::divide(Division division) {
+  const std::size_t asked = next_ + prefetcher_.ahead();
+  const std::size_t step = (asked + shares_per_step() - 1) / shares_per_step();
+  divisions_[step] = std::move(division);
+  return step;
+}
+
+data::Range Feed::share_of_shard(std::size_t step, std::size_t images, int shard) const {
+  const auto later = divisions_.upper_bound(step);
+  if (later == divisions_.begin()) return data::share(images, shard, shards_.all);
+  return share_of(std::prev(later)->second, images, shard);
+}
+
 void Feed::look_ahead() {
   // Every thread has one to load, and another is ready.
   while (prefetcher_.ahead() < static_cast<std::size_t>(loader_threads_) + 1) {
@@ -44,7 +59,7 @@ void Feed::look_ahead() {
     const int mine = shards_.first + static_cast<int>(number % shares_per_step() / parts_);
     const int whose = mistake_ == Mistake::same_shard ? 0 : mine;
     const auto global = sampler_.batch(order, step % batches_per_epoch());
-    const data::Range range = data::share(global.size(), whose, shards_.all);
+    const data::Range range = share_of_shard(step, global.size(), whose);
     const data::Range part =
         data::share(range.size(), static_cast<int>(number % parts_), static_cast<int>(parts_));
     prefetcher_.ask(global.subspan(range.begin + part.begin, part.size()), epoch);

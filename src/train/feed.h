@@ -6,9 +6,11 @@
 #include "data/prefetcher.h"
 #include "data/sampler.h"
 #include "sync/shards.h"
+#include "train/division.h"
 #include "train/mistake.h"
 
 #include <cstddef>
+#include <map>
 
 namespace lockstep::train {
 
@@ -38,11 +40,18 @@ class Feed {
   /// the first in the next step; valid until another is asked for.
   Share next();
 
+  /// From the first step on that nothing is being loaded for yet, global batches are shared out
+  /// like this instead of evenly; returns that step, counted from 0. It is the same on all ranks
+  /// that are in the same step. REQUIRES: each worker has one shard.
+  std::size_t divide(Division division);
+
   /// Goes on after so many steps. REQUIRES: next() was not called yet.
   void skip(std::size_t steps) { next_ = steps * shares_per_step(); }
 
  private:
   void look_ahead();
+  /// The part of a global batch of so many images that is this shard's.
+  data::Range share_of_shard(std::size_t step, std::size_t images, int shard) const;
   std::size_t shares_per_step() const { return static_cast<std::size_t>(shards_.count) * parts_; }
   std::size_t epoch_of(std::size_t step) const { return 1 + step / batches_per_epoch(); }
 
@@ -50,8 +59,9 @@ class Feed {
   const sync::Shards shards_;
   const Mistake mistake_;
   const int loader_threads_;
-  const std::size_t parts_;  ///< of each shard's share
-  std::size_t next_ = 0;     ///< share, counted over the whole run
+  const std::size_t parts_;                    ///< of each shard's share
+  std::size_t next_ = 0;                       ///< share, counted over the whole run
+  std::map<std::size_t, Division> divisions_;  ///< by the step that they begin with
   data::Prefetcher prefetcher_;
 };
 

@@ -75,7 +75,7 @@ std::string lines_until(const std::filesystem::path& file, std::size_t done, std
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object() || !json.contains("iteration") || !json.contains("kind")) continue;
     const auto& iteration = json["iteration"];
-    if (json["kind"] == "test" || !iteration.is_number_unsigned() || iteration > done) continue;
+    if (!iteration.is_number_unsigned() || iteration > done) continue;
     if (json["kind"] == "epoch" && json.value("epoch", nlohmann::json()) > epochs) continue;
     kept += line + "\n";
   }

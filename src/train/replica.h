@@ -12,6 +12,7 @@
 #include "sync/accumulation.h"
 #include "sync/shard_sum.h"
 #include "sync/sync_method.h"
+#include "sync/weight_check.h"
 #include "train/config.h"
 #include "train/feed.h"
 #include "train/recorder.h"
@@ -65,6 +66,12 @@ class Replica {
   /// Makes the ranks' weights one, and batch norm's statistics, as evaluate does, where they are
   /// not. A collective.
   void average_statistics();
+
+  /// Throws Error, the same on all ranks, unless all have the same weights; see
+  /// sync/weight_check.h. A collective.
+  void require_same_weights(std::size_t step) {
+    sync::require_same_weights(group_, gradients_, flat_weights(), step);
+  }
 
   const engine::Engine& engine() const { return *engine_; }
   /// Where the gradients lie.

@@ -27,7 +27,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, method, sync, algorithm, transport, 
                                    wait_share, data_share, bytes_per_iteration,
                                    operations_per_iteration, latency_seconds, bandwidth_mbs,
                                    train_loss, train_accuracy, test_loss, test_accuracy,
-                                   weights_sha256, buffers_sha256, peak_rss_bytes, verdict,
+                                   weights_sha256, buffers_sha256, peak_rss_bytes, stopped, verdict,
                                    bottleneck, ranks)
 
 namespace {

@@ -73,6 +73,7 @@ struct Summary {
   std::string weights_sha256;
   std::string buffers_sha256;
   std::uint64_t peak_rss_bytes = 0;
+  std::string stopped;  ///< why it ended before all that was planned; empty if it did not
   std::string verdict;
   observe::Bottleneck bottleneck;
   std::vector<RankSummary> ranks;

@@ -7,10 +7,13 @@
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "train/arithmetic.h"
+#include "train/balance.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_writer.h"
 #include "train/convolution_choice.h"
+#include "train/course.h"
 #include "train/dataset.h"
+#include "train/early_stop.h"
 #include "train/feed.h"
 #include "train/judgement.h"
 #include "train/latency_probe.h"
@@ -18,6 +21,7 @@
 #include "train/run_folder.h"
 #include "train/run_trace.h"
 #include "train/stop_vote.h"
+#include "train/tester.h"
 #include "train/while_others_wait.h"
 
 #include <fmt/format.h>
@@ -25,7 +29,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace lockstep::train {
@@ -56,10 +59,12 @@ class Worker {
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
               config.shards_of(group_.rank(), group_.size()), parse_mistake(config.mistake),
               config.loader_threads, config.recipe.accumulate),
-        schedule_(config.full_rate(), optim::parse_shape(config.recipe.schedule),
-                  {planned_iterations(), feed_.batches_per_epoch(), config.recipe.warmup}),
+        schedule_(make_schedule(config, feed_.batches_per_epoch())),
         replica_(group_, config_, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
+        early_stop_(config.control),
+        balance_(group_, config.batch),
+        tester_(replica_, dataset_),
         recorder_(group_,
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
     if (group_.rank() == 0 && !config.run_dir.empty()) lock_folder();
@@ -80,9 +85,9 @@ class Worker {
     group_.barrier();
     const double start = now_seconds();
     const std::size_t before = done_;
-    while (done_ < iterations && !stopped_) train_epoch(iterations);
-    const double seconds = now_seconds() - start - seconds_of_trace_;
-    if (stopped_ && done_ < iterations) return stop(iterations);
+    while (done_ < iterations && !stopped_ && enough_.empty()) train_epoch(iterations);
+    const double seconds = now_seconds() - start - seconds_aside_;
+    if (stopped_ && done_ < iterations && enough_.empty()) return stop(iterations);
     if (config_.checkpoint_every > 0) wait_for_checkpoint();
     Summary summary = finish(done_ - before, seconds);
     write_trace();
@@ -93,6 +98,7 @@ class Worker {
   void resume() {
     const Checkpoint checkpoint = share_checkpoint(group_, config_);
     replica_.restore(checkpoint.state, checkpoint.file.string());
+    early_stop_.restore(checkpoint.notes);
     done_ = checkpoint.iteration;
     feed_.skip(done_);
     if (done_ >= planned_iterations())
@@ -142,8 +148,10 @@ class Worker {
   void save_checkpoint() {
     wait_for_checkpoint();
     recorder_.flush();
-    Checkpoint checkpoint{
-        .iteration = done_, .state = replica_.state(), .arithmetic = arithmetic()};
+    Checkpoint checkpoint{.iteration = done_,
+                          .state = replica_.state(),
+                          .arithmetic = arithmetic(),
+                          .notes = early_stop_.state()};
     if (group_.rank() != 0) return;
     try {
       if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
@@ -181,7 +189,33 @@ class Worker {
       }
     });
     if (!problem.empty()) progress_.notice(fmt::format("there is no trace: {}", problem));
-    seconds_of_trace_ += now_seconds() - start;
+    seconds_aside_ += now_seconds() - start;
+  }
+
+  /// A collective, at the end of an epoch.
+  void decide_whether_enough(std::size_t epoch, double rate) {
+    const double start = now_seconds();
+    tester_.test(done_);
+    enough_ = early_stop_.after_epoch(epoch, tester_.loss(), tester_.accuracy());
+    recorder_.flush();  // the test comes after its iterations
+    if (group_.rank() == 0) progress_.tested(epoch, tester_.loss(), tester_.accuracy());
+    add_test(static_cast<double>(epoch), rate);
+    seconds_aside_ += now_seconds() - start;
+  }
+
+  void add_test(double epoch, double rate) {
+    if (!folder_) return;
+    if (const auto record = tester_.take_record(epoch, rate)) folder_->add_test(*record);
+  }
+
+  /// A collective now and then.
+  void rebalance(const Record& record) {
+    const std::optional<Division> division = balance_.after_step(record);
+    if (!division) return;
+    const std::size_t step = feed_.divide(*division);
+    if (group_.rank() == 0)
+      progress_.notice(fmt::format("from iteration {} on the workers share a batch as {}", step + 1,
+                                   fmt::join(*division, " + ")));
   }
 
   Summary stop(std::size_t iterations) {
@@ -201,10 +235,7 @@ class Worker {
   }
 
   std::size_t planned_iterations() const {
-    constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-    const std::size_t by_epochs =
-        config_.epochs > 0 ? config_.epochs * feed_.batches_per_epoch() : kUnlimited;
-    return std::min(by_epochs, config_.iterations > 0 ? config_.iterations : kUnlimited);
+    return train::planned_iterations(config_, feed_.batches_per_epoch());
   }
 
   /// To the end of the epoch, of the run, or until it is stopped.
@@ -225,6 +256,11 @@ class Worker {
                             record.times.total);
       if (!trace_->recording()) probe_->after_iteration(done_);
       heed(writer_.problem());
+      if (const auto every = config_.control.check_every; every && done_ % *every == 0)
+        replica_.require_same_weights(done_);
+      if (config_.control.balance) rebalance(record);
+      if (config_.control.tests_epochs() && done_ % feed_.batches_per_epoch() == 0)
+        decide_whether_enough(epoch, rate);
       if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
       stopped_ = stop_vote_.after_step(record.times.total);
     }
@@ -244,7 +280,7 @@ class Worker {
   }
 
   Summary finish(std::size_t steps, double seconds) {
-    const engine::Score test = replica_.evaluate(dataset_.test, dataset_.test_size);
+    tester_.test(done_);
     const std::string weights = models::weights_sha256(replica_.engine().parameter_state());
     const std::vector<std::uint8_t> hashes =
         gather(std::vector<std::uint8_t>(weights.begin(), weights.end()));
@@ -259,8 +295,8 @@ class Worker {
     summary.seconds_per_epoch =
         seconds / static_cast<double>(steps) * static_cast<double>(feed_.batches_per_epoch());
     summary.images_per_second = images_trained() / seconds;
-    summary.test_loss = test.loss_sum / static_cast<double>(test.samples);
-    summary.test_accuracy = static_cast<double>(test.correct) / static_cast<double>(test.samples);
+    summary.test_loss = tester_.loss();
+    summary.test_accuracy = tester_.accuracy();
     summary.weights_sha256 = weights;
     summary.buffers_sha256 = models::weights_sha256(replica_.engine().buffer_state());
     summarise(records_, epoch_records_, summary);
@@ -273,7 +309,8 @@ class Worker {
       summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, its.peak_rss_bytes);
     }
     if (!parts_workers(parse_mistake(config_.mistake))) require_equal_weights(summary);
-    write(summary, test);
+    if (done_ < planned_iterations()) summary.stopped = enough_;
+    write(summary);
     return summary;
   }
 
@@ -302,18 +339,11 @@ class Worker {
     return summary;
   }
 
-  void write(const Summary& summary, const engine::Score& test) {
+  void write(const Summary& summary) {
     if (!config_.save.empty()) models::write_safetensors(config_.save, replica_.model_state());
     if (folder_) {
       const Record& last = records_[0].back();
-      folder_->add_test({.epoch = last.epoch,
-                         .iteration = last.iteration,
-                         .loss_sum = test.loss_sum,
-                         .correct = static_cast<double>(test.correct),
-                         .samples = static_cast<double>(test.samples),
-                         .lr = last.lr,
-                         .bytes = 0,
-                         .times = {}});
+      add_test(last.epoch, last.lr);
       folder_->finish(summary);
     }
   }
@@ -356,9 +386,13 @@ class Worker {
   bool needs_checkpoints_ = config_.checkpoint_errors == "stop";  ///< one that fails ends the run
   StopVote stop_vote_;
   bool stopped_ = false;
+  EarlyStop early_stop_;
+  Balance balance_;
+  std::string enough_;  ///< why there is to be no more training, if so
+  Tester tester_;
   Machines machines_;
   std::optional<LatencyProbe> probe_;
-  double seconds_of_trace_ = 0;  ///< that writing it took: no part of training
+  double seconds_aside_ = 0;  ///< of writing the trace, and of tests: no part of training
 
   Recorder recorder_;
   std::vector<std::vector<Record>> records_;        ///< on rank 0: since the start, by rank

@@ -24,6 +24,8 @@ class Progress {
   virtual void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) = 0;
   /// After each epoch: every rank's records of it.
   virtual void epoch(std::size_t epoch, const std::vector<std::vector<Record>>& records) = 0;
+  /// After an epoch that was followed by a test: its mean loss, and the share it recognised.
+  virtual void tested(std::size_t /*epoch*/, double /*loss*/, double /*accuracy*/) {}
 };
 
 /// Whether the run is to stop after this step, and go on another time.

@@ -94,7 +94,9 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"beta1", 0.9},        {"beta2", 0.999},
                                    {"epsilon", 1e-8},     {"trust", 0.001},
                                    {"accumulate", 1},     {"label_smoothing", 0.0},
-                                   {"zero_gamma", false}, {"no_decay_bn_bias", false}};
+                                   {"zero_gamma", false}, {"no_decay_bn_bias", false},
+                                   {"patience", nullptr}, {"stop_at_accuracy", nullptr},
+                                   {"balance", false},    {"check_every", nullptr}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
@@ -184,7 +186,7 @@ TEST_F(FinishedRun, SummaryHasEveryField) {
   Names whole = words(
       "method sync algorithm transport engine model data workers threads global_batch shards "
       "epochs iterations seconds_total seconds_per_epoch images_per_second bandwidth_mbs test_loss "
-      "test_accuracy buffers_sha256 verdict bottleneck ranks");
+      "test_accuracy buffers_sha256 stopped verdict bottleneck ranks");
   Names rank{"rank"};
   whole.insert(shared.begin(), shared.end());
   rank.insert(shared.begin(), shared.end());

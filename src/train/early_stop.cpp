@@ -1,0 +1,56 @@
+#include "train/early_stop.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+namespace lockstep::train {
+
+namespace {
+
+constexpr const char* kBestLoss = "best_test_loss";
+constexpr const char* kEpochsSince = "epochs_since_best_test_loss";
+
+template <typename T>
+std::optional<T> number_at(const std::map<std::string, std::string>& metadata, const char* name) {
+  const auto found = metadata.find(name);
+  if (found == metadata.end()) return std::nullopt;
+  T number{};
+  const char* end = found->second.data() + found->second.size();
+  const auto read = std::from_chars(found->second.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::string EarlyStop::after_epoch(std::size_t epoch, double loss, double accuracy) {
+  epochs_since_ = loss < best_loss_ ? 0 : epochs_since_ + 1;
+  if (loss < best_loss_) best_loss_ = loss;
+  if (control_.stop_at_accuracy && accuracy >= *control_.stop_at_accuracy)
+    return fmt::format("after epoch {} the test accuracy is {:.2f} %, and {:.6g} % were asked for",
+                       epoch, 100 * accuracy, 100 * *control_.stop_at_accuracy);
+  if (control_.patience && epochs_since_ >= static_cast<std::size_t>(*control_.patience))
+    return fmt::format(
+        "after epoch {} the test loss is {:.4f}, and was no better than {:.4f} in "
+        "the last {} epoch{}",
+        epoch, loss, best_loss_, epochs_since_, epochs_since_ == 1 ? "" : "s");
+  return "";
+}
+
+std::map<std::string, std::string> EarlyStop::state() const {
+  if (!control_.tests_epochs()) return {};
+  return {{kBestLoss, fmt::format("{}", best_loss_)},
+          {kEpochsSince, fmt::format("{}", epochs_since_)}};
+}
+
+void EarlyStop::restore(const std::map<std::string, std::string>& metadata) {
+  const auto loss = number_at<double>(metadata, kBestLoss);
+  const auto epochs = number_at<std::size_t>(metadata, kEpochsSince);
+  if (!loss || !epochs) return;
+  best_loss_ = *loss;
+  epochs_since_ = *epochs;
+}
+
+}  // namespace lockstep::train
