@@ -66,13 +66,18 @@ class DistributedDataParallel {
 
   /// For a rank that has no batch while others run backward: takes part without gradients of its
   /// own, besides those kept under no_sync(), and has the average afterwards like all others. Needs
-  /// allow_unused.
+  /// allow_unused, or a Join (join.h), under which none are kept.
   void backward_without_batch();
 
   /// A collective: copies rank 0's buffers to all ranks.
   void sync_buffers();
 
  private:
+  friend class Join;
+  struct Participation;
+  Group& group();
+  Participation& participation();
+
   class Implementation;
   std::unique_ptr<Implementation> implementation_;
 };

@@ -5,6 +5,7 @@
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 #include <lockstep/init.h>
+#include <lockstep/join.h>
 #include <lockstep/sampler.h>
 #include <lockstep/sequential_trainer.h>
 #include <lockstep/shared_state.h>

@@ -3,6 +3,7 @@
 
 #include "ddp/gradient_hooks.h"
 #include "ddp/module_state.h"
+#include "ddp/participation.h"
 #include "sync/ddp.h"
 #include "sync/same_on_all.h"
 
@@ -61,7 +62,11 @@ class DistributedDataParallel::Implementation {
     on_backward_end();
   }
 
-  void sync_buffers() { ddp::broadcast_tensors(group_, buffers_); }
+  void sync_buffers() { ddp::broadcast_tensors(group_, buffers_, participation_.first); }
+
+  Group& group() { return group_; }
+
+  Participation& participation() { return participation_; }
 
  private:
   /// Lives as long as the backward under way: torch drops its callbacks with the backward that they
@@ -94,6 +99,7 @@ class DistributedDataParallel::Implementation {
     if (*unsynchronised_ > 0) return method_->keep(parameter);
     begin_backward();
     if (!reordered_) came_.push_back(parameter);
+    if (!participation_.has_batch) hooks_->clear(parameter);  // that of an empty batch, perhaps
     method_->ready(parameter);
   }
 
@@ -116,12 +122,28 @@ class DistributedDataParallel::Implementation {
 
   void on_backward_end() {
     backward_.reset();
-    hooks_->settle(method_->without_gradient());
+    const std::vector<std::size_t> missing = method_->without_gradient();
+    hooks_->settle(missing);
+    if (!participation_.has_batch) stand_in_for(missing);
     method_->finish();
+    if (participation_.scale != 1) scale_gradients();
     hooks_->restore(method_->unused());
     if (options_.broadcast_buffers) sync_buffers();
     if (!reordered_) reorder();
     require_frozen();
+  }
+
+  /// Zeros, which count as gradients where there must be some.
+  void stand_in_for(const std::vector<std::size_t>& missing) {
+    for (std::size_t parameter : missing) {
+      hooks_->clear(parameter);
+      if (!options_.allow_unused) method_->ready(parameter);
+    }
+  }
+
+  void scale_gradients() {
+    const ArrayView all = gradients_->all();
+    ddp::tensor_over(all, {static_cast<std::int64_t>(all.count)}).mul_(participation_.scale);
   }
 
   /// Gradients move into the order in which they came on rank 0, so that buckets are complete in
@@ -164,6 +186,7 @@ class DistributedDataParallel::Implementation {
   std::weak_ptr<Backward> backward_;
   std::vector<std::size_t> came_;  ///< parameters, as their gradients came in this backward
   bool reordered_ = false;
+  Participation participation_;
 };
 
 DistributedDataParallel::DistributedDataParallel(std::shared_ptr<torch::nn::Module> module,
@@ -184,6 +207,14 @@ void DistributedDataParallel::backward_without_batch() {
 
 void DistributedDataParallel::sync_buffers() {
   implementation_->sync_buffers();
+}
+
+Group& DistributedDataParallel::group() {
+  return implementation_->group();
+}
+
+DistributedDataParallel::Participation& DistributedDataParallel::participation() {
+  return implementation_->participation();
 }
 
 }  // namespace lockstep

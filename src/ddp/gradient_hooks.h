@@ -43,6 +43,9 @@ class GradientHooks {
   /// zeros in place where there is none at all, and remembers what was there.
   void settle(const std::vector<std::size_t>& without_gradient);
 
+  /// Zeros in the place of a parameter's gradient. REQUIRES: there is one, or it was settled.
+  void clear(std::size_t parameter) { places_[parameter].zero_(); }
+
   /// After that: gives those that no rank has a gradient for back what settle() remembered. The
   /// others have the average.
   void restore(const std::vector<std::size_t>& unused);

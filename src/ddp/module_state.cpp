@@ -34,7 +34,7 @@ void require_dense_in_main_memory(std::string_view kind, const std::string& name
 }
 
 /// One message: contiguous copies of the tensors, one after another.
-void broadcast_packed(Group& group, std::span<const torch::Tensor> tensors) {
+void broadcast_packed(Group& group, std::span<const torch::Tensor> tensors, int root) {
   std::vector<torch::Tensor> copies;
   std::size_t bytes = 0;
   for (const torch::Tensor& tensor : tensors) {
@@ -47,8 +47,8 @@ void broadcast_packed(Group& group, std::span<const torch::Tensor> tensors) {
     if (copy.nbytes() > 0) std::memcpy(message.data() + at, copy.data_ptr(), copy.nbytes());
     at += copy.nbytes();
   }
-  group.broadcast(message);
-  if (group.rank() == 0) return;
+  group.broadcast(message, root);
+  if (group.rank() == root) return;
   at = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     torch::Tensor received = torch::empty_like(copies[i]);
@@ -78,7 +78,7 @@ void require_dense_in_main_memory(const torch::nn::Module& module) {
     require_dense_in_main_memory("buffer", item.key(), item.value());
 }
 
-void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors) {
+void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors, int root) {
   if (group.size() == 1) return;
   torch::NoGradGuard no_grad;
   std::span<const torch::Tensor> left(tensors);
@@ -87,7 +87,7 @@ void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors) 
     std::size_t bytes = left[0].nbytes();
     while (count < left.size() && bytes + left[count].nbytes() <= kMessageBytes)
       bytes += left[count++].nbytes();
-    broadcast_packed(group, left.first(count));
+    broadcast_packed(group, left.first(count), root);
     left = left.subspan(count);
   }
 }

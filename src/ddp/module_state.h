@@ -17,8 +17,8 @@ std::vector<std::string> describe_tensors(const torch::nn::Module& module);
 /// memory.
 void require_dense_in_main_memory(const torch::nn::Module& module);
 
-/// A collective: copies rank 0's tensors into all ranks', in place, several of them a message.
+/// A collective: copies root's tensors into all ranks', in place, several of them a message.
 /// REQUIRES: all ranks have the same shapes and types, dense and in main memory.
-void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors);
+void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors, int root = 0);
 
 }  // namespace lockstep::ddp

@@ -1,0 +1,253 @@
+// Ranks with different numbers of batches learn what one process learns from all of them, and none
+// waits in vain.
+#include <lockstep/error.h>
+#include <lockstep/join.h>
+#include <lockstep/sync_batch_norm.h>
+
+#include "support/errors.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace lockstep {
+namespace {
+
+constexpr double kTolerance = 1e-11;  ///< in float64, summed in any order, over a few steps
+constexpr std::int64_t kSamples = 4;  ///< of a batch
+
+torch::nn::Sequential make_net(bool normalised) {
+  torch::manual_seed(5);
+  torch::nn::Sequential net(torch::nn::Linear(3, 6));
+  if (normalised) net->push_back(torch::nn::BatchNorm1d(6));
+  net->push_back(torch::nn::Tanh());
+  net->push_back(torch::nn::Linear(6, 2));
+  for (torch::Tensor& parameter : net->parameters())
+    parameter.set_data(parameter.to(torch::kFloat64));
+  for (torch::Tensor& buffer : net->buffers())
+    if (buffer.is_floating_point()) buffer.set_data(buffer.to(torch::kFloat64));
+  return net;
+}
+
+torch::optim::SGD make_sgd(const torch::nn::Sequential& net) {
+  return torch::optim::SGD(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+}
+
+/// The batch of a rank in a step; the same whoever asks.
+torch::Tensor batch_of(int rank, int step, std::int64_t samples = kSamples) {
+  const torch::Tensor numbers = torch::arange(samples * 3, torch::kFloat64).view({samples, 3});
+  return torch::sin(numbers * 1.7 + rank * 2.3 + step * 5.1);
+}
+
+torch::Tensor loss_of(torch::nn::Sequential& net, const torch::Tensor& batch) {
+  return (net->forward(batch) - batch.narrow(1, 0, 2)).square().mean();
+}
+
+void expect_close(const torch::Tensor& actual, const torch::Tensor& expected,
+                  const std::string& what) {
+  EXPECT_LE((actual - expected).norm().item<double>(),
+            kTolerance * (1 + expected.norm().item<double>()))
+      << what;
+}
+
+void expect_same_state(const torch::nn::Sequential& actual, const torch::nn::Sequential& expected,
+                       const Group& group) {
+  const std::string who = " of rank " + std::to_string(group.rank());
+  const auto parameters = expected->named_parameters();
+  for (const auto& item : actual->named_parameters())
+    expect_close(item.value(), parameters[item.key()], item.key() + who);
+  const auto buffers = expected->named_buffers();
+  for (const auto& item : actual->named_buffers())
+    expect_close(item.value(), buffers[item.key()], item.key() + who);
+}
+
+/// One process with all batches of every step.
+torch::nn::Sequential train_alone(const std::vector<int>& batches, bool normalised,
+                                  double ranks_to_divide_by = 0) {
+  torch::nn::Sequential net = make_net(normalised);
+  torch::optim::SGD sgd = make_sgd(net);
+  for (int step = 0; step < *std::max_element(batches.begin(), batches.end()); ++step) {
+    std::vector<torch::Tensor> all;
+    for (std::size_t rank = 0; rank < batches.size(); ++rank)
+      if (step < batches[rank]) all.push_back(batch_of(static_cast<int>(rank), step));
+    const double share =
+        ranks_to_divide_by > 0 ? static_cast<double>(all.size()) / ranks_to_divide_by : 1;
+    sgd.zero_grad();
+    (loss_of(net, torch::cat(all)) * share).backward();
+    sgd.step();
+  }
+  return net;
+}
+
+/// By rank; some have none at all, the first rank too.
+const std::vector<std::vector<int>> kUneven{{3},       {2, 5},    {5, 2},       {0, 3},
+                                            {3, 0, 1}, {0, 4, 0}, {1, 2, 3, 4}, {2, 2, 2, 2}};
+
+TEST(Join, RanksThatRunOutLearnWhatTheOthersDo) {
+  for (const std::vector<int>& batches : kUneven) {
+    const torch::nn::Sequential alone = train_alone(batches, false);
+    std::vector<torch::nn::Sequential> nets;
+    for (std::size_t i = 0; i < batches.size(); ++i) nets.push_back(make_net(false));
+    run_threads(static_cast<int>(batches.size()), [&](const Group& group) {
+      const int mine = batches[group.rank()];
+      auto& net = nets[group.rank()];
+      DistributedDataParallel ddp(net.ptr(), group);
+      torch::optim::SGD sgd = make_sgd(net);
+      Join join(ddp);
+      int steps = 0;
+      for (; join.next(steps < mine); ++steps) {
+        EXPECT_EQ(join.has_batch(), steps < mine);
+        EXPECT_EQ(join.factor(), steps < mine ? 1 : 0);
+        sgd.zero_grad();
+        if (join.has_batch())
+          loss_of(net, batch_of(group.rank(), steps)).backward();
+        else
+          ddp.backward_without_batch();
+        sgd.step();
+      }
+      EXPECT_EQ(steps, *std::max_element(batches.begin(), batches.end()));
+      EXPECT_FALSE(join.next(0)) << "again, and no harm is done";
+      expect_same_state(net, alone, group);
+    });
+  }
+}
+
+/// Afterwards the wrapper is what it was.
+TEST(Join, MayDivideByAllRanksAndEnds) {
+  const std::vector<int> batches{1, 3, 2};
+  const torch::nn::Sequential alone = train_alone(batches, false, 3);
+  const torch::nn::Sequential equal = train_alone({1, 1, 1}, false);
+  std::vector<torch::nn::Sequential> nets;
+  for (int i = 0; i < 6; ++i) nets.push_back(make_net(false));
+  run_threads(3, [&](const Group& group) {
+    auto& net = nets[group.rank()];
+    DistributedDataParallel ddp(net.ptr(), group);
+    torch::optim::SGD sgd = make_sgd(net);
+    {
+      Join join(ddp, {.divide_by_all = true});
+      for (int step = 0; join.next(step < batches[group.rank()]); ++step) {
+        sgd.zero_grad();
+        join.has_batch() ? loss_of(net, batch_of(group.rank(), step)).backward()
+                         : ddp.backward_without_batch();
+        sgd.step();
+      }
+      expect_same_state(net, alone, group);
+      testing::expect_error<UsageError>([&] { Join second(ddp); }, {"one is enough"});
+    }
+    auto& other = nets[3 + group.rank()];
+    DistributedDataParallel fresh(other.ptr(), group);
+    {
+      Join join(fresh);
+      EXPECT_TRUE(join.next(group.rank() == 2));
+    }
+    torch::optim::SGD its = make_sgd(other);
+    its.zero_grad();
+    loss_of(other, batch_of(group.rank(), 0)).backward();
+    its.step();
+    expect_same_state(other, equal, group);
+  });
+}
+
+/// The mean over all samples, however many each rank has.
+TEST(Join, BatchesMayDifferInSize) {
+  const std::vector<std::vector<std::int64_t>> samples{{4, 1, 2}, {3}, {}};  // by rank and step
+  torch::nn::Sequential alone = make_net(false);
+  torch::optim::SGD alone_sgd = make_sgd(alone);
+  for (std::size_t step = 0; step < 3; ++step) {
+    std::vector<torch::Tensor> all;
+    for (std::size_t rank = 0; rank < samples.size(); ++rank)
+      if (step < samples[rank].size())
+        all.push_back(
+            batch_of(static_cast<int>(rank), static_cast<int>(step), samples[rank][step]));
+    alone_sgd.zero_grad();
+    loss_of(alone, torch::cat(all)).backward();
+    alone_sgd.step();
+  }
+  std::vector<torch::nn::Sequential> nets{make_net(false), make_net(false), make_net(false)};
+  run_threads(3, [&](const Group& group) {
+    auto& net = nets[group.rank()];
+    const auto& mine = samples[group.rank()];
+    DistributedDataParallel ddp(net.ptr(), group);
+    torch::optim::SGD sgd = make_sgd(net);
+    Join join(ddp);
+    for (std::size_t step = 0; join.next(step < mine.size() ? mine[step] : 0); ++step) {
+      sgd.zero_grad();
+      if (join.has_batch()) {
+        const auto batch = batch_of(group.rank(), static_cast<int>(step), mine[step]);
+        (loss_of(net, batch) * join.factor()).backward();
+      } else {
+        ddp.backward_without_batch();
+      }
+      sgd.step();
+    }
+    expect_same_state(net, alone, group);
+  });
+}
+
+/// A rank without a batch passes an empty one through the network: its layers' messages then say
+/// that it has no sample.
+TEST(Join, BatchNormOverAllRanksIsThatOfTheRanksWithABatch) {
+  for (const std::vector<int>& batches : kUneven) {
+    const torch::nn::Sequential alone = train_alone(batches, true);
+    std::vector<torch::nn::Sequential> nets;
+    for (std::size_t i = 0; i < batches.size(); ++i) nets.push_back(make_net(true));
+    run_threads(static_cast<int>(batches.size()), [&](const Group& group) {
+      auto& net = nets[group.rank()];
+      convert_sync_batch_norm(*net, group);
+      DistributedDataParallel ddp(net.ptr(), group);
+      torch::optim::SGD sgd = make_sgd(net);
+      Join join(ddp);
+      for (int step = 0; join.next(step < batches[group.rank()]); ++step) {
+        sgd.zero_grad();
+        if (join.has_batch())
+          loss_of(net, batch_of(group.rank(), step)).backward();
+        else
+          net->forward(torch::empty({0, 3}, torch::kFloat64)).sum().backward();
+        sgd.step();
+      }
+      expect_same_state(net, alone, group);
+    });
+  }
+}
+
+/// Batch norm of each rank by itself: the statistics are those of a rank that had a batch.
+TEST(Join, BuffersAreThoseOfTheFirstRankWithABatch) {
+  std::vector<torch::nn::Sequential> nets{make_net(true), make_net(true), make_net(true)};
+  torch::nn::Sequential alone = make_net(true);
+  alone->forward(batch_of(1, 0));
+  run_threads(3, [&](const Group& group) {
+    auto& net = nets[group.rank()];
+    DistributedDataParallel ddp(net.ptr(), group);
+    Join join(ddp);
+    EXPECT_TRUE(join.next(group.rank() > 0));
+    join.has_batch() ? loss_of(net, batch_of(group.rank(), 0)).backward()
+                     : ddp.backward_without_batch();
+    const auto buffers = alone->named_buffers();
+    for (const auto& item : net->named_buffers())
+      expect_close(item.value(), buffers[item.key()], item.key());
+  });
+}
+
+/// Several backwards may add up: what was there before is not averaged with a rank's nothing.
+TEST(Join, GradientsAddUpAsEver) {
+  torch::nn::Sequential alone = make_net(false);
+  loss_of(alone, torch::cat({batch_of(0, 0), batch_of(1, 0)})).backward();
+  loss_of(alone, batch_of(1, 1)).backward();
+  for (bool allow_unused : {false, true}) {
+    std::vector<torch::nn::Sequential> nets{make_net(false), make_net(false)};
+    run_threads(2, [&](const Group& group) {
+      auto& net = nets[group.rank()];
+      DistributedDataParallel ddp(net.ptr(), group, {.allow_unused = allow_unused});
+      Join join(ddp);
+      for (int step = 0; join.next(step <= group.rank()); ++step)
+        join.has_batch() ? loss_of(net, batch_of(group.rank(), step)).backward()
+                         : ddp.backward_without_batch();
+      const auto expected = alone->named_parameters();
+      for (const auto& item : net->named_parameters())
+        expect_close(item->grad(), expected[item.key()].grad(), item.key());
+    });
+  }
+}
+
+}  // namespace
+}  // namespace lockstep
