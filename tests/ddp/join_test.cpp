@@ -45,8 +45,9 @@ torch::Tensor loss_of(torch::nn::Sequential& net, const torch::Tensor& batch) {
 
 void expect_close(const torch::Tensor& actual, const torch::Tensor& expected,
                   const std::string& what) {
-  EXPECT_LE((actual - expected).norm().item<double>(),
-            kTolerance * (1 + expected.norm().item<double>()))
+  const torch::Tensor wanted = expected.to(torch::kFloat64);  // a count is an integer
+  EXPECT_LE((actual.to(torch::kFloat64) - wanted).norm().item<double>(),
+            kTolerance * (1 + wanted.norm().item<double>()))
       << what;
 }
 

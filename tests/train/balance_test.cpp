@@ -14,7 +14,7 @@ namespace {
 TEST(Division, IsInProportionToSpeed) {
   EXPECT_EQ(divide_by_speed(std::vector<double>{1, 1, 1, 1}, 64), (Division{16, 16, 16, 16}));
   EXPECT_EQ(divide_by_speed(std::vector<double>{100, 300}, 64), (Division{16, 48}));
-  EXPECT_EQ(divide_by_speed(std::vector<double>{2, 1, 1}, 10), (Division{5, 3, 2}));
+  EXPECT_EQ(divide_by_speed(std::vector<double>{2, 1, 1}, 8), (Division{4, 2, 2}));
   EXPECT_EQ(divide_by_speed(std::vector<double>{5}, 7), (Division{7}));
 }
 
