@@ -10,7 +10,7 @@ namespace {
 /// Points of a line with a little noise: y = 2x + 1.
 std::vector<torch::Tensor> make_batches(int rank) {
   std::vector<torch::Tensor> batches;
-  for (int i = 0; i < 20 * rank; ++i) {  // the first worker has none
+  for (int i = 0; i < 100 * rank; ++i) {  // the first worker has none
     const torch::Tensor x = torch::rand({8, 1});
     batches.push_back(torch::cat({x, 2 * x + 1 + 0.01 * torch::randn({8, 1})}, 1));
   }
