@@ -94,7 +94,7 @@ ScaledRun measured(int workers, std::size_t batch, double milliseconds, double e
   run.plan.name = "w" + std::to_string(workers);
   run.plan.batch = batch;
   run.plan.images = 1000;
-  run.plan.config.sync = "ddp";
+  run.plan.method = "ddp";
   run.summary.method = run.summary.sync = "ddp";
   run.summary.workers = workers;
   run.summary.threads = 1;
@@ -205,7 +205,7 @@ TEST(ScaleVerdict, NamesTheBestAndTheWorstAndWhatIsMissing) {
 TEST(ScaleVerdict, ListsMethodsThatStopToPay) {
   std::vector<ScaledRun> runs{measured(1, 10, 10), measured(2, 10, 25), measured(2, 10, 30),
                               measured(1, 50, 50), measured(2, 50, 51), measured(2, 50, 120)};
-  for (std::size_t i : {2, 5}) runs[i].summary.method = runs[i].plan.config.sync = "ring";
+  for (std::size_t i : {2, 5}) runs[i].summary.method = runs[i].plan.method = "ring";
   Scaling scaling = scaling_of(std::move(runs));
   scaling.job.methods = {"ddp", "ring"};
   const std::string verdict = scale_verdict(scaling);
