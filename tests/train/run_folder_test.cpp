@@ -131,8 +131,8 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"checkpoint_errors", "stop"},
                                    {"restarts", 0}};
   nlohmann::json config = read("config.json");
-  for (const char* known : {"command", "version", "machine", "planned_iterations", "parameters",
-                            "gradient_bytes", "arithmetic"})
+  for (const char* known :
+       {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
     EXPECT_EQ(config.erase(known), 1u) << known;
   EXPECT_EQ(config, expected);
 }
