@@ -158,10 +158,11 @@ INSTANTIATE_TEST_SUITE_P(All, SyncBatchNormEngines, ::testing::Values("vgg11", "
 /// pool's largest, and what that changes is not small: one worker by torch in float32 ends 1.5e-3
 /// of the weights' norm off float64 for VGG-11, and onednn on two workers 9e-8 off the former; of
 /// ResNet-18 onednn is 1e-6 off both on two workers, and on one, with oneDNN's own batch norm,
-/// 5e-4. Workers that normalise apart end 5e-2 off. The first loss comes before all that.
+/// 5e-4. With the instructions of older processors other values flip: a loss of VGG-11 was 8e-3
+/// off. Workers that normalise apart end 5e-2 off. The first loss comes before all that.
 TEST_P(SyncBatchNormEngines, OnednnOnTwoWorkersTrainsWhatTorchTrainsOnOne) {
   if (!engine::has_onednn_engine()) GTEST_SKIP() << "this build has torch only";
-  constexpr double kOfFlips = 3e-3;
+  constexpr double kOfFlips = 1.5e-2;
   const Trained& exact = alone(GetParam());
   const Trained rounded = train_in_float32("torch", 1);
   const Trained together = train_in_float32("onednn", 2);
