@@ -50,6 +50,12 @@ class Kill(SignalToAWorker):
     error = r"rank \d+ \(pid \d+\) was ended by signal 9 \(Killed\)"
 
 
+class KillWithRestarts(Kill):
+    """The run goes on by itself."""
+    options = ("--restarts", 2)
+    error = None
+
+
 class Crash(SignalToAWorker):
     number = signal.SIGSEGV
     error = r"rank \d+ \(pid \d+\) was ended by signal 11"
@@ -156,5 +162,5 @@ class CutLink(Fault):
         run.cluster.plug_in_again(1)
 
 
-FAULTS = [Kill, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk, NoSharedMemoryFolder,
+FAULTS = [Kill, KillWithRestarts, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk, NoSharedMemoryFolder,
           DamagedCheckpoint, CutLink]
