@@ -106,9 +106,10 @@ TEST_P(Failures, ARankThatLeavesIsNamedToTheOthers) {
       group.all_reduce(values, ReduceOp::sum, algorithm);
     });
     EXPECT_EQ(errors[1], "out of patience");
+    // In the second call, or still in the first, which rank 1 may have left sooner than others.
     for (int survivor : {0, 2})
       EXPECT_THAT(errors[static_cast<std::size_t>(survivor)],
-                  AllOf(HasSubstr("lost a peer in all_reduce #2"), HasSubstr("rank 1 (pid"),
+                  AllOf(HasSubstr("lost a peer in all_reduce #"), HasSubstr("rank 1 (pid"),
                         HasSubstr("left the group"),
                         HasSubstr("the last call of rank 1 was all_reduce #1")));
   }
