@@ -21,9 +21,9 @@ class Convolutions(ProgramTest):
         super().setUp()
         self.file = self.folder / "cache" / "lockstep" / "convolutions.json"
 
-    def train(self, run, *options, batch=4, iterations=1, **variables):
+    def train(self, run, *options, batch=4, iterations=1, threads=1, **variables):
         """What the run says beside its results, and what it records of its convolutions."""
-        program = self.start(*JOB, "--batch", batch, "--iterations", iterations, "--run-dir", run, *options,
+        program = self.start(*JOB, "--batch", batch, "--iterations", iterations, "--threads", threads, "--run-dir", run, *options,
                              variables={"XDG_CACHE_HOME": str(self.folder / "cache"), **variables})
         _, errors = self.finish(program, 0)
         return errors, json.loads((self.folder / run / "config.json").read_text())["conv_methods"]
@@ -61,10 +61,10 @@ class Convolutions(ProgramTest):
         self.assertNotEqual(self.summary("winograd")["weights_sha256"], self.summary("direct")["weights_sha256"])
 
     def test_threads_and_batches_are_measured_by_themselves(self):
-        self.train("one", "--threads", 1)
-        self.train("two", "--threads", 2)
+        self.train("one")
+        self.train("two", threads=2)
         self.assertEqual(len(self.choices()["choices"]), 2)
-        self.train("smaller", "--threads", 1, batch=2)
+        self.train("smaller", batch=2)
         self.assertEqual(sorted(map(len, self.choices()["choices"].values())), [6, 12])
 
     def test_a_broken_file_is_replaced(self):
