@@ -12,6 +12,11 @@ void add_control_options(CLI::App& command, train::Control& control) {
   option("--patience", control.patience,
          "test after every epoch, and stop once N in a row have had no smaller test loss than the "
          "best before");
+  option("--plateau", control.plateau,
+         "test after every epoch, and lower the learning rate once N in a row have had no smaller "
+         "test loss than the best before");
+  option("--plateau-factor", control.plateau_factor,
+         "what --plateau multiplies the learning rate by: 0.1 unless told");
   option("--check-every", control.check_every,
          "make sure every N steps that all workers have the same weights, to the bit");
   command

@@ -16,13 +16,17 @@ struct Control {
   std::optional<double> stop_at_accuracy;
   /// Stop after so many epochs in a row whose test has no smaller loss than the best before them.
   std::optional<int> patience;
+  /// After so many epochs in a row whose test has no smaller loss than the best before them,
+  /// multiply the learning rate by `plateau_factor`, and count anew.
+  std::optional<int> plateau;
+  double plateau_factor = 0.1;
   /// Every so many steps, make sure that all workers have the same weights.
   std::optional<int> check_every;
   /// Share out the global batch by the workers' speed, instead of evenly.
   bool balance = false;
 
   /// Whether epochs end with a test.
-  bool tests_epochs() const { return stop_at_accuracy || patience; }
+  bool tests_epochs() const { return stop_at_accuracy || patience || plateau; }
 
   /// Throws UsageError that names the option and its range, for a run of so many epochs; 0 for as
   /// many as its iterations need. What else of a run they do not go with, TrainConfig knows.

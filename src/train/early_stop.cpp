@@ -2,26 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <optional>
-
 namespace lockstep::train {
 
 namespace {
 
 constexpr const char* kBestLoss = "best_test_loss";
 constexpr const char* kEpochsSince = "epochs_since_best_test_loss";
-
-template <typename T>
-std::optional<T> number_at(const std::map<std::string, std::string>& metadata, const char* name) {
-  const auto found = metadata.find(name);
-  if (found == metadata.end()) return std::nullopt;
-  T number{};
-  const char* end = found->second.data() + found->second.size();
-  const auto read = std::from_chars(found->second.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -39,15 +25,15 @@ std::string EarlyStop::after_epoch(std::size_t epoch, double loss, double accura
   return "";
 }
 
-std::map<std::string, std::string> EarlyStop::state() const {
+Notes EarlyStop::state() const {
   if (!control_.tests_epochs()) return {};
   return {{kBestLoss, fmt::format("{}", best_loss_)},
           {kEpochsSince, fmt::format("{}", epochs_since_)}};
 }
 
-void EarlyStop::restore(const std::map<std::string, std::string>& metadata) {
-  const auto loss = number_at<double>(metadata, kBestLoss);
-  const auto epochs = number_at<std::size_t>(metadata, kEpochsSince);
+void EarlyStop::restore(const Notes& notes) {
+  const auto loss = number_at<double>(notes, kBestLoss);
+  const auto epochs = number_at<std::size_t>(notes, kEpochsSince);
   if (!loss || !epochs) return;
   best_loss_ = *loss;
   epochs_since_ = *epochs;

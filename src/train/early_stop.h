@@ -4,9 +4,9 @@
 #pragma once
 
 #include "train/control.h"
+#include "train/notes.h"
 
 #include <limits>
-#include <map>
 #include <string>
 
 namespace lockstep::train {
@@ -20,8 +20,8 @@ class EarlyStop {
 
   /// What it remembers, for a checkpoint's metadata; and back. Metadata without it, or with
   /// something else in its place, leave it as it is.
-  std::map<std::string, std::string> state() const;
-  void restore(const std::map<std::string, std::string>& metadata);
+  Notes state() const;
+  void restore(const Notes& notes);
 
  private:
   const Control control_;

@@ -17,6 +17,7 @@
 #include "train/feed.h"
 #include "train/judgement.h"
 #include "train/latency_probe.h"
+#include "train/plateau.h"
 #include "train/replica.h"
 #include "train/run_folder.h"
 #include "train/run_trace.h"
@@ -63,6 +64,7 @@ class Worker {
         replica_(group_, config_, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
         early_stop_(config.control),
+        plateau_(config.control),
         balance_(group_, config.batch),
         tester_(replica_, dataset_),
         recorder_(group_,
@@ -99,6 +101,7 @@ class Worker {
     const Checkpoint checkpoint = share_checkpoint(group_, config_);
     replica_.restore(checkpoint.state, checkpoint.file.string());
     early_stop_.restore(checkpoint.notes);
+    plateau_.restore(checkpoint.notes);
     done_ = checkpoint.iteration;
     feed_.skip(done_);
     if (done_ >= planned_iterations())
@@ -152,6 +155,7 @@ class Worker {
                           .state = replica_.state(),
                           .arithmetic = arithmetic(),
                           .notes = early_stop_.state()};
+    checkpoint.notes.merge(plateau_.state());
     if (group_.rank() != 0) return;
     try {
       if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
@@ -192,14 +196,20 @@ class Worker {
     seconds_aside_ += now_seconds() - start;
   }
 
-  /// A collective, at the end of an epoch.
-  void decide_whether_enough(std::size_t epoch, double rate) {
+  /// Whether it is enough, and how fast to go on. A collective, at the end of an epoch.
+  void judge_epoch(std::size_t epoch, double rate) {
     const double start = now_seconds();
     tester_.test(done_);
     enough_ = early_stop_.after_epoch(epoch, tester_.loss(), tester_.accuracy());
     recorder_.flush();  // the test comes after its iterations
     if (group_.rank() == 0) progress_.tested(epoch, tester_.loss(), tester_.accuracy());
     add_test(static_cast<double>(epoch), rate);
+    const bool lower = plateau_.after_epoch(tester_.loss());
+    const bool goes_on = enough_.empty() && done_ < planned_iterations();
+    if (lower && goes_on && group_.rank() == 0)
+      progress_.notice(fmt::format(
+          "after epoch {} the test loss falls no more: from now on the learning rate is {:.6g}",
+          epoch, learning_rate()));
     seconds_aside_ += now_seconds() - start;
   }
 
@@ -234,6 +244,9 @@ class Worker {
                     done_, iterations, file.string(), config_.run_dir.string()));
   }
 
+  /// Of the next step.
+  double learning_rate() const { return schedule_.rate(done_) * plateau_.share(); }
+
   std::size_t planned_iterations() const {
     return train::planned_iterations(config_, feed_.batches_per_epoch());
   }
@@ -244,7 +257,7 @@ class Worker {
     const std::size_t end = std::min(iterations, epoch * feed_.batches_per_epoch());
     if (done_ % feed_.batches_per_epoch() == 0) epoch_records_.assign(records_.size(), {});
     while (done_ < end && !stopped_) {
-      const double rate = schedule_.rate(done_);
+      const double rate = learning_rate();
       replica_.set_learning_rate(rate);
       Record record = replica_.step(feed_);
       if (trace_->iteration_ended()) write_trace();
@@ -260,7 +273,7 @@ class Worker {
         replica_.require_same_weights(done_);
       if (config_.control.balance) rebalance(record);
       if (config_.control.tests_epochs() && done_ % feed_.batches_per_epoch() == 0)
-        decide_whether_enough(epoch, rate);
+        judge_epoch(epoch, rate);
       if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
       stopped_ = stop_vote_.after_step(record.times.total);
     }
@@ -387,6 +400,7 @@ class Worker {
   StopVote stop_vote_;
   bool stopped_ = false;
   EarlyStop early_stop_;
+  Plateau plateau_;
   Balance balance_;
   std::string enough_;  ///< why there is to be no more training, if so
   Tester tester_;

@@ -33,13 +33,24 @@ class Control(ProgramTest):
                                "--stop-at-accuracy 0": "above 0 and up to 1",
                                "--patience 0 --epochs 9": "--patience is 0: it must be 1 or more",
                                "--patience 3 --epochs 3": "from 1 to below the 3 epochs",
+                               "--plateau 0": "--plateau is 0: it must be 1 or more epochs",
+                               "--plateau 2 --plateau-factor 2": "above 0 and below 1",
+                               "--plateau-factor 0.5": "--plateau-factor is for --plateau",
                                "--check-every 0": "--check-every is 0: it must be 1 or more",
                                "--check-every 1 --sync local-sgd": "which --sync local-sgd lets differ on purpose",
                                "--check-every 1 --sync server --staleness 2": "which --staleness lets differ on purpose",
                                "--balance --shards 2": "--shards fixes each shard's images",
                                "--balance --sync local-sgd": "--sync local-sgd averages weights"}.items():
             self.expect_refused(f"train {options}", words)
-        self.expect_help("train", ["--stop-at-accuracy", "--patience", "--check-every", "--balance"])
+        self.expect_help("train", ["--stop-at-accuracy", "--patience", "--plateau", "--check-every", "--balance"])
+
+    def test_a_run_that_learns_no_more_goes_on_more_slowly(self):
+        output, errors = self.run_program("train", *SMALL, "--workers", 2, "--lr", 0, "--epochs", 3, "--plateau", 1,
+                                          "--plateau-factor", 0.25, "--run-dir", "run")
+        self.assertIn("after epoch 2 the test loss falls no more: from now on the learning rate is 0\n", errors)
+        self.assertNotIn("after epoch 3", errors)  # which is the last
+        self.assertEqual(len(self.lines("test")), 3)
+        self.assertEqual(self.read("config.json")["plateau_factor"], 0.25)
 
     def test_weights_that_differ_end_the_run(self):
         _, errors = self.run_program("train", *SMALL, "--workers", 3, "--epochs", 3, "--mistake", "different-weights",

@@ -124,6 +124,8 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"zero_gamma", false},
                                    {"no_decay_bn_bias", false},
                                    {"patience", nullptr},
+                                   {"plateau", nullptr},
+                                   {"plateau_factor", 0.1},
                                    {"stop_at_accuracy", nullptr},
                                    {"balance", false},
                                    {"check_every", nullptr},
