@@ -8,8 +8,8 @@ if(LOCKSTEP_CCACHE)
       "${LOCKSTEP_CCACHE}")
 endif()
 
-# Flags that all our targets share. Tests, and all under sanitizers, are built more often than they are
-# run: there the compiler's time counts.
+# Flags that all our targets share. What is built more often than its loops are run (tests, the command
+# line, reports, all under sanitizers) is LOCKSTEP_QUICK: there the compiler's time counts.
 add_library(lockstep_flags INTERFACE)
 target_compile_features(lockstep_flags INTERFACE cxx_std_20)
 set(quick $<BOOL:$<TARGET_PROPERTY:LOCKSTEP_QUICK>>)
@@ -45,22 +45,24 @@ function(lockstep_library name)
   set_target_properties(lockstep_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# lockstep_use_torch(TARGET [TORCH_FREE file...])
-#   Links libtorch and shares the one precompiled torch header: the first target to ask builds it, the
-#   others reuse it. Files that include no torch are listed as TORCH_FREE: loading the header takes longer
+# lockstep_use_torch(TARGET [QUICK] [TORCH_FREE file...])
+#   Links libtorch and shares a precompiled torch header: the first target to ask builds it, the others
+#   reuse it. There are two, for a header serves only one set of flags: QUICK is for what computes nothing
+#   itself, as tests and examples, and sets LOCKSTEP_QUICK. Files that include no torch are listed as TORCH_FREE: loading the header takes longer
 #   than compiling them. Targets that only link torch need not ask at all.
 function(lockstep_use_torch target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TORCH_FREE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "TORCH_FREE")
+  set_target_properties(${target} PROPERTIES LOCKSTEP_QUICK ${arg_QUICK})
   target_link_libraries(${target} PUBLIC torch_cpu_library)
   # The header is compiled as -fPIC, and so must be all that use it; executables would get -fPIE.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
-  get_property(owner GLOBAL PROPERTY LOCKSTEP_PCH_OWNER)
+  get_property(owner GLOBAL PROPERTY LOCKSTEP_PCH_OWNER_${arg_QUICK})
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
     target_precompile_headers(${target} PRIVATE <torch/torch.h>)
-    set_property(GLOBAL PROPERTY LOCKSTEP_PCH_OWNER ${target})
+    set_property(GLOBAL PROPERTY LOCKSTEP_PCH_OWNER_${arg_QUICK} ${target})
   endif()
   set_source_files_properties(${arg_TORCH_FREE} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
