@@ -12,6 +12,7 @@
 #include "comm/fingerprint.h"
 #include "comm/membership.h"
 #include "comm/mesh/wire.h"
+#include "comm/reduce.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -101,6 +102,12 @@ class Transport {
   /// To be called again and again while `native` waits: throws once a peer is lost or the deadline
   /// has passed.
   virtual void watch(const Deadline&) {}
+
+  /// into[i] = into[i] op from[i], for what collectives have received. Only a transport that moves
+  /// no data does otherwise.
+  virtual void combine(ArrayView into, const void* from, ReduceOp op) {
+    reduce_into(into, from, op);
+  }
 
   /// Totals since the transport was made; see Counters.
   virtual std::uint64_t bytes_moved() const = 0;

@@ -81,7 +81,7 @@ class HalvingDoubling {
   void add_from(int from, ArrayView part) {
     incoming_.resize(part.bytes());
     transport_.recv(from, kCollectiveTag, {incoming_.data(), part.count, part.type}, deadline_);
-    reduce_into(part, incoming_.data(), op_);
+    transport_.combine(part, incoming_.data(), op_);
   }
 
   Transport& transport_;

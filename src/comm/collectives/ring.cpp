@@ -136,7 +136,7 @@ class Ring {
     const Passage& passage = passages_[i];
     transport_.wait(*passage.arrival, deadline_);
     if (!adds(passage)) return;
-    reduce_into(passage.place, scratch_of(i).data(), op_);
+    transport_.combine(passage.place, scratch_of(i).data(), op_);
     if (passage.step == size() - 2) finish_average(passage.place, op_, size());
   }
 

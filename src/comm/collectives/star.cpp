@@ -44,7 +44,7 @@ void star_reduce(Transport& transport, ArrayView data, ReduceOp op, int root,
   for (int peer = 0; peer < transport.size(); ++peer) {
     if (peer == root) continue;
     transport.recv(peer, kCollectiveTag, {incoming.data(), data.count, data.type}, deadline);
-    reduce_into(data, incoming.data(), op);
+    transport.combine(data, incoming.data(), op);
   }
   finish_average(data, op, transport.size());
 }

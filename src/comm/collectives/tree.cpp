@@ -20,7 +20,7 @@ void reduce_to_zero(Transport& transport, ArrayView data, ReduceOp op, const Dea
     incoming.resize(data.bytes());
     transport.recv(rank + distance, kCollectiveTag, {incoming.data(), data.count, data.type},
                    deadline);
-    reduce_into(data, incoming.data(), op);
+    transport.combine(data, incoming.data(), op);
   }
   finish_average(data, op, transport.size());
 }

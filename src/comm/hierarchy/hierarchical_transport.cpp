@@ -1,16 +1,14 @@
 #include "comm/hierarchy/hierarchical_transport.h"
 
-#include "comm/auto_table.h"
-#include "comm/collectives/halving_doubling.h"
-#include "comm/collectives/ring.h"
+#include "comm/collectives/hierarchical.h"
 #include "comm/collectives/tree.h"
-#include "comm/reduce.h"
 #include "comm/shm/host_map.h"
 #include "comm/shm/shm_space.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace lockstep::comm {
 
@@ -47,9 +45,34 @@ Membership on_host(const Membership& whole, const std::vector<int>& ranks) {
   return host;
 }
 
-ReduceOp without_average(ReduceOp op) {
-  return op == ReduceOp::average ? ReduceOp::sum : op;
-}
+/// What waits for ranks of this host. Where those only wait for a rank of another host, that one is
+/// named.
+class Neighbours : public DirectCollectives {
+ public:
+  using Guard = std::function<void(const std::function<void()>&)>;
+  Neighbours(DirectCollectives& local, Guard guard) : local_(local), guard_(std::move(guard)) {}
+
+  void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
+                  const Deadline& deadline) override {
+    guard_([&] { local_.all_reduce(call, data, op, deadline); });
+  }
+  void reduce_scatter(const Fingerprint& call, ConstArrayView all, ArrayView mine, ReduceOp op,
+                      const Deadline& deadline) override {
+    guard_([&] { local_.reduce_scatter(call, all, mine, op, deadline); });
+  }
+  void all_gather(const Fingerprint& call, ConstArrayView mine, ArrayView all,
+                  const Deadline& deadline) override {
+    guard_([&] { local_.all_gather(call, mine, all, deadline); });
+  }
+  void broadcast(const Fingerprint& call, ArrayView data, int root,
+                 const Deadline& deadline) override {
+    guard_([&] { local_.broadcast(call, data, root, deadline); });
+  }
+
+ private:
+  DirectCollectives& local_;
+  const Guard guard_;
+};
 
 }  // namespace
 
@@ -117,45 +140,14 @@ void HierarchicalTransport::agree(const Fingerprint& call, const Deadline& deadl
 void HierarchicalTransport::all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
                                        const Deadline& deadline) {
   agree(call, deadline);
-  const std::size_t ranks = neighbours_.size();
-  const std::size_t by_lanes = lane_ ? data.count / ranks * ranks : 0;
-  if (by_lanes > 0) reduce_by_lanes(call, data.slice(0, by_lanes), op, deadline);
-  if (by_lanes < data.count)
-    reduce_by_leaders(call, data.slice(by_lanes, data.count - by_lanes), op, deadline);
-}
-
-void HierarchicalTransport::reduce_by_lanes(const Fingerprint& call, ArrayView data, ReduceOp op,
-                                            const Deadline& deadline) {
-  const std::size_t length = data.count / neighbours_.size();
-  const ArrayView mine = data.slice(length * static_cast<std::size_t>(local_->rank()), length);
-  DirectCollectives& local = *local_->direct();
-  with_neighbours([&] { local.reduce_scatter(call, data, mine, without_average(op), deadline); });
-  reduce_on_lane(*lane_, mine, op, deadline);
-  with_neighbours([&] { local.all_gather(call, mine, data, deadline); });
-}
-
-void HierarchicalTransport::reduce_by_leaders(const Fingerprint& call, ArrayView data, ReduceOp op,
-                                              const Deadline& deadline) {
-  DirectCollectives& local = *local_->direct();
-  with_neighbours([&] { local.all_reduce(call, data, without_average(op), deadline); });
-  if (leader_lane_) reduce_on_lane(*leader_lane_, data, op, deadline);
-  with_neighbours([&] { local.broadcast(call, data, 0, deadline); });
-}
-
-void HierarchicalTransport::reduce_on_lane(Lane& lane, ArrayView data, ReduceOp op,
-                                           const Deadline& deadline) {
-  const ReduceOp partial = without_average(op);
-  switch (pick(auto_table(), mesh_->name(), Offers{}, lane.size(), data.bytes())) {
-    case Algorithm::tree:
-      tree_all_reduce(lane, data, partial, deadline);
-      break;
-    case Algorithm::halving_doubling:
-      halving_doubling_all_reduce(lane, data, partial, deadline);
-      break;
-    default:
-      ring_all_reduce(lane, data, partial, deadline);
-  }
-  finish_average(data, op, size());
+  Neighbours local(*local_->direct(), [this](const auto& body) { with_neighbours(body); });
+  hierarchical_all_reduce({.local = local,
+                           .rank = local_->rank(),
+                           .ranks = local_->size(),
+                           .world = size(),
+                           .lane = lane_ ? &*lane_ : nullptr,
+                           .leaders = leader_lane_ ? &*leader_lane_ : nullptr},
+                          call, data, op, deadline);
 }
 
 Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& call,

@@ -1,11 +1,6 @@
 // HierarchicalTransport: ranks on several hosts, several of them on some. What stays on a host goes
 // through its memory, what leaves it over a network transport between all ranks.
-//
-// hierarchical all-reduce, where every host has g ranks: within each host rank i adds up part i of
-// the g arrays; the ranks i of all hosts form a lane, which all-reduces part i over the network;
-// within each host all copy all parts. The network carries each byte once a host, not once a rank.
-// Where hosts have unequally many ranks, and for what is left when the array is divided by g, the
-// first rank of each host does the network's part for its host.
+// collectives/hierarchical.h is the all-reduce that makes use of it.
 #pragma once
 
 #include "comm/hierarchy/lane.h"
@@ -48,11 +43,6 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
  private:
   void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
                   const Deadline& deadline) override;
-  void reduce_by_lanes(const Fingerprint& call, ArrayView data, ReduceOp op,
-                       const Deadline& deadline);
-  void reduce_by_leaders(const Fingerprint& call, ArrayView data, ReduceOp op,
-                         const Deadline& deadline);
-  void reduce_on_lane(Lane& lane, ArrayView data, ReduceOp op, const Deadline& deadline);
   void make_lanes();
   void look_beyond_the_host(bool in_collective);
   bool on_this_host(int rank) const;

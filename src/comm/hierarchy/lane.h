@@ -28,6 +28,10 @@ class Lane : public Transport {
   void wait(Request& request, const Deadline& deadline) override { whole_.wait(request, deadline); }
   bool done(Request& request) override { return whole_.done(request); }
 
+  void combine(ArrayView into, const void* from, ReduceOp op) override {
+    whole_.combine(into, from, op);
+  }
+
   void agree(const Fingerprint&, const Deadline&) override { refuse(); }
   Memory allocate(std::size_t, const Fingerprint&, const Deadline&) override { refuse(); }
   void abandon(std::exception_ptr) override { refuse(); }

@@ -1,0 +1,66 @@
+// RecordingTransport: one rank's view of a world that does not exist. It moves no data and never
+// waits, but writes down what a collective has it do: with whom it exchanges how many bytes, what
+// it waits for, how much it adds. So models and simulations follow the collectives' own code.
+//
+// Arrays that collectives are given are neither read nor written, except by those that copy within
+// their own rank's memory. One thread at a time.
+#pragma once
+
+#include "comm/hierarchy/lane.h"
+#include "comm/recording/recorded_steps.h"
+#include "comm/transport.h"
+
+#include <memory>
+#include <optional>
+
+namespace lockstep::comm {
+
+class RecordingTransport : public Transport, private HierarchicalCollectives {
+ public:
+  /// With several ranks a host it has the direct algorithm if there is one host, and else the
+  /// hierarchical one.
+  RecordingTransport(int rank, const RecordedWorld& world);
+  ~RecordingTransport() override;
+
+  /// All so far.
+  const RecordedSteps& steps() const { return steps_; }
+
+  const Membership& membership() const override { return membership_; }
+  /// As what `auto` picks for.
+  std::string_view name() const override {
+    return world_.per_host > 1 && world_.hosts() == 1 ? "shm" : "gloo";
+  }
+  std::shared_ptr<Request> start_send(int to, std::int32_t tag,
+                                      std::span<const std::byte> data) override;
+  std::shared_ptr<Request> start_recv(int from, std::int32_t tag,
+                                      std::span<std::byte> data) override;
+  void wait(Request& request, const Deadline& deadline) override;
+  bool done(Request&) override { return true; }
+  void agree(const Fingerprint&, const Deadline&) override {}
+  void combine(ArrayView into, const void* from, ReduceOp op) override;
+  Memory allocate(std::size_t, const Fingerprint&, const Deadline&) override { refuse(); }
+  void abandon(std::exception_ptr) override {}
+  std::unique_ptr<Transport> split(const Membership&, const Deadline&) override { refuse(); }
+  DirectCollectives* direct() override;
+  HierarchicalCollectives* hierarchical() override;
+  std::uint64_t bytes_moved() const override { return bytes_sent_; }
+  double seconds_waited() const override { return 0; }
+
+ private:
+  class Host;
+  [[noreturn]] static void refuse();
+
+  void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
+                  const Deadline& deadline) override;
+  std::shared_ptr<Request> start(StepKind kind, int peer, std::size_t bytes);
+  std::optional<Lane> lane_of(int place);
+
+  const RecordedWorld world_;
+  const Membership membership_;
+  RecordedSteps steps_;
+  const std::unique_ptr<Host> host_;
+  std::int32_t messages_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+};
+
+}  // namespace lockstep::comm
