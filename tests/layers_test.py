@@ -6,8 +6,8 @@ import unittest
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 # From the top to the bottom: each may include those before it.
-LAYERS = ["base", "dataflow", "comm", "launch", "observe", "data", "optim", "sync", "report", "ddp", "models", "engine",
-          "train", "study", "cli"]
+LAYERS = ["base", "dataflow", "comm", "launch", "observe", "data", "optim", "sync", "report", "predict", "ddp", "models",
+          "engine", "train", "study", "cli"]
 TORCH_BEGINS_AT = "ddp"
 
 # Within comm, what is written for every transport must not know any of them.

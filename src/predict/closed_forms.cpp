@@ -1,0 +1,260 @@
+// n bytes, p ranks. A message of m bytes takes α + mβ, and a rank waits for each before the next
+// unless it says otherwise below; combining m bytes takes mγ. Every collective begins with an
+// agreement.
+#include "predict/closed_forms.h"
+
+#include <lockstep/error.h>
+
+#include "comm/algorithms.h"
+#include "comm/auto_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace lockstep::predict {
+
+using comm::Operation;
+using comm::RecordedWorld;
+
+namespace {
+
+/// As src/comm/collectives/ring.cpp has it.
+constexpr double kSegment = 256 * 1024;
+
+int ceil_log2(int ranks) {
+  return std::bit_width(static_cast<unsigned>(ranks - 1));
+}
+
+/// star: rank 0 exchanges a message with each of the others in turn, so nothing overlaps: p−1
+/// messages of m bytes, each combined before the next where `adds`.
+Cost star(double bytes, int ranks, double times, double adding_times) {
+  const double others = ranks - 1;
+  return {.messages = times * others,
+          .bytes = times * others * bytes,
+          .added = adding_times * others * bytes,
+          .busy = 2};
+}
+
+/// tree: a message a level, ⌈lg p⌉ levels: rank 0 takes part in every level on the way up, and so
+/// does some leaf on the way down. There are p−1 messages each way, between two ranks each.
+Cost tree(double bytes, int ranks, double times, double adding_times) {
+  const double levels = ceil_log2(ranks);
+  return {.messages = times * levels,
+          .bytes = times * levels * bytes,
+          .added = adding_times * levels * bytes,
+          .busy = std::max(2.0, 2 * (ranks - 1) / levels)};
+}
+
+/// ring: p−1 steps that add and p−1 that do not, or one of the two. All ranks send a chunk of n/p
+/// in every step, in segments of at most S bytes that are passed on as they come. The step's first
+/// segment can be passed on α + S(β+γ) after it was sent. If the chunk takes longer than that, the
+/// link never rests: what remains are the bytes, and one last latency and addition. If not, each
+/// step takes as long as its segment.
+Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& network) {
+  const double steps = ranks - 1;
+  const double chunk = bytes / ranks;
+  const double segment = std::min(chunk, kSegment);
+  Cost cost{.busy = static_cast<double>(ranks)};
+  auto add_half = [&](bool adds, bool last) {
+    const double added = adds ? segment : 0;
+    const double passing = network.latency + segment * network.per_byte + added * network.per_added;
+    const bool hidden = chunk * network.per_byte > passing;
+    cost.bytes += steps * (hidden ? chunk : segment);
+    cost.messages += hidden ? last : steps;
+    cost.added += (hidden ? last : steps) * added;
+  };
+  if (reduces) add_half(true, !gathers);
+  if (gathers) add_half(false, true);
+  return cost;
+}
+
+/// halving-doubling: lg p exchanges of n/2, n/4 … n/p, which add up to n(p−1)/p, added as they
+/// come; the same in reverse without adding. With p = P + r, P the largest power of two, r ranks
+/// hand theirs to a partner first (α + nβ + nγ) and get the result last (α + nβ).
+Cost halving_doubling(double bytes, int ranks, bool gathers) {
+  const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+  const double halves = gathers ? 2 : 1;
+  const double part = bytes * (power - 1) / power;
+  Cost cost{.messages = halves * ceil_log2(power),
+            .bytes = halves * part,
+            .added = part,
+            .busy = static_cast<double>(power)};
+  if (power == ranks) return cost;
+  cost.messages += 2;
+  cost.bytes += 2 * bytes;
+  cost.added += bytes;
+  return cost;
+}
+
+/// direct: between two meetings every rank works on its p-th of all arrays. All-reduce: reads it
+/// from the p−1 others, adds, and writes it back. Reduce-scatter only reads, all-gather and
+/// broadcast copy.
+Cost direct(Operation operation, double bytes, int ranks) {
+  const double others = bytes * (ranks - 1) / ranks;
+  Cost cost{.meetings = 2, .busy = static_cast<double>(ranks)};
+  const bool reduces = operation == Operation::all_reduce || operation == Operation::reduce_scatter;
+  cost.copied = operation == Operation::all_reduce  ? 2 * others
+                : operation == Operation::broadcast ? bytes
+                                                    : others;
+  if (reduces) cost.added = others;
+  return cost;
+}
+
+/// hierarchical: a direct reduce-scatter among the g ranks of a host, an all-reduce of n/g bytes
+/// between its N hosts on every one of g lanes, which share the host's link, and a direct
+/// all-gather.
+Cost hierarchical(double bytes, const RecordedWorld& world, const Network& network) {
+  const int ranks = world.per_host;
+  Network shared = network;
+  shared.per_byte *= ranks;
+  Cost cost = cost_of({Operation::all_reduce, Algorithm::automatic, bytes / ranks},
+                      {world.hosts(), 1}, shared);
+  cost.agreements = 0;
+  cost.bytes *= ranks;
+  for (Operation operation : {Operation::reduce_scatter, Operation::all_gather}) {
+    const Cost local = direct(operation, bytes, ranks);
+    cost.meetings += local.meetings;
+    cost.copied += local.copied;
+    cost.added += local.added;
+  }
+  cost.busy = world.size;
+  return cost;
+}
+
+/// native: what a library does is its own affair. It is taken to know the best of the above.
+Cost native(const Collective& collective, const RecordedWorld& world, const Network& network) {
+  Cost best;
+  for (Algorithm algorithm : comm::algorithms_of(collective.operation, {})) {
+    const Cost cost =
+        cost_of({collective.operation, algorithm, collective.bytes}, {world.size, 1}, network);
+    if (best.messages == 0 || cost.seconds(network) < best.seconds(network)) best = cost;
+  }
+  best.agreements = 0;
+  return best;
+}
+
+Cost all_reduce(const Collective& what, const RecordedWorld& world, const Network& network) {
+  switch (what.algorithm) {
+    case Algorithm::star:
+      return star(what.bytes, world.size, 2, 1);
+    case Algorithm::tree:
+      return tree(what.bytes, world.size, 2, 1);
+    case Algorithm::halving_doubling:
+      return halving_doubling(what.bytes, world.size, true);
+    case Algorithm::hierarchical:
+      return hierarchical(what.bytes, world, network);
+    default:
+      return ring(what.bytes, world.size, true, true, network);
+  }
+}
+
+/// Of the message-passing algorithms. For those with parts `bytes` is the whole array's.
+Cost by_messages(const Collective& what, const RecordedWorld& world, const Network& network) {
+  const int ranks = world.size;
+  const bool is_star = what.algorithm == Algorithm::star;
+  switch (what.operation) {
+    case Operation::all_reduce:
+      return all_reduce(what, world, network);
+    case Operation::reduce:
+      return is_star ? star(what.bytes, ranks, 1, 1) : tree(what.bytes, ranks, 1, 1);
+    case Operation::broadcast:
+      return is_star ? star(what.bytes, ranks, 1, 0) : tree(what.bytes, ranks, 1, 0);
+    case Operation::reduce_scatter:
+      if (what.algorithm == Algorithm::halving_doubling)
+        // For other numbers of ranks it is a whole all-reduce, of which each keeps a part.
+        return halving_doubling(what.bytes, ranks, !std::has_single_bit(unsigned(ranks)));
+      return ring(what.bytes, ranks, true, false, network);
+    case Operation::all_gather:
+      return ring(what.bytes, ranks, false, true, network);
+    case Operation::gather:
+    case Operation::scatter:  // one message between root and each rank: a star of parts
+      return star(what.bytes / ranks, ranks, 1, 0);
+    default:  // a barrier is an agreement and nothing else
+      return {};
+  }
+}
+
+comm::Offers offers_of(const RecordedWorld& world) {
+  return {.shared_memory = world.per_host > 1 && world.hosts() == 1,
+          .hierarchy = world.per_host > 1 && world.hosts() > 1,
+          .native = true};
+}
+
+std::string_view transport_of(const RecordedWorld& world) {
+  if (world.per_host == 1) return "gloo";
+  return world.hosts() == 1 ? "shm" : "shm+gloo";
+}
+
+}  // namespace
+
+double Cost::seconds(const Network& network) const {
+  return agreements * network.agreement + messages * network.latency + bytes * network.per_byte +
+         added * network.per_added + meetings * network.meeting + copied * network.per_copied;
+}
+
+double Cost::seconds(const Network& network, int cores) const {
+  const double waiting = cores > 0 ? std::max(1.0, busy / cores) : 1;
+  if (waiting == 1) return seconds(network);
+  Network slower = network;
+  for (double Network::*work : {&Network::per_added, &Network::meeting, &Network::per_copied})
+    slower.*work *= waiting;
+  if (network.by_cores)
+    for (double Network::*work : {&Network::latency, &Network::per_byte, &Network::agreement})
+      slower.*work *= waiting;
+  return seconds(slower);
+}
+
+Algorithm resolve(const Collective& collective, const RecordedWorld& world) {
+  if (collective.algorithm != Algorithm::automatic) return collective.algorithm;
+  comm::Offers offers = offers_of(world);
+  offers.native = false;  // what MPI does is not what is predicted unless it is asked for
+  if (collective.operation == Operation::all_reduce)
+    return comm::pick(comm::auto_table(), transport_of(world), offers, world.size,
+                      static_cast<std::uint64_t>(collective.bytes));
+  const auto algorithms = comm::algorithms_of(collective.operation, offers);
+  return algorithms.empty() ? Algorithm::automatic : algorithms.front();
+}
+
+Cost cost_of(const Collective& collective, const RecordedWorld& world, const Network& network) {
+  Collective what = collective;
+  comm::require_algorithm(what.operation, comm::name_of(what.operation), what.algorithm,
+                          offers_of(world), transport_of(world));
+  what.algorithm = resolve(what, world);
+  Cost cost;
+  if (world.size > 1) {
+    if (what.algorithm == Algorithm::direct)
+      cost = direct(what.operation, what.bytes, world.size);
+    else if (what.algorithm == Algorithm::native)
+      cost = native(what, world, network);
+    else
+      cost = by_messages(what, world, network);
+    if (what.algorithm != Algorithm::direct) cost.agreements += 1;  // direct meets instead
+  }
+  cost.busy = std::min<double>(cost.busy, world.size);
+  return cost;
+}
+
+double lower_bound(double bytes, int ranks, const Network& network) {
+  if (ranks < 2) return 0;
+  const double share = bytes * (ranks - 1) / ranks;
+  return std::max({ceil_log2(ranks) * network.latency, 2 * share * network.per_byte,
+                   share * network.per_added});
+}
+
+double utilisation(double bytes, int ranks, double seconds, const Network& network) {
+  return seconds > 0 ? 2 * bytes * (ranks - 1) / ranks * network.per_byte / seconds : 0;
+}
+
+double naive_seconds(double bytes, int ranks, const Network& network) {
+  return bytes * network.per_byte * std::log2(ranks);
+}
+
+const char* naive_misleads() {
+  return "message / bandwidth x log2 P holds for half of a binomial tree and for nothing else: for "
+         "long arrays a ring or halving-doubling sends 2n(P-1)/P bytes whatever P is, so it is far "
+         "too high for many ranks; and it knows no latency, so it is far too low for short arrays, "
+         "and for a ring of many ranks.";
+}
+
+}  // namespace lockstep::predict

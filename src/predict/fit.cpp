@@ -1,0 +1,135 @@
+#include "predict/fit.h"
+
+#include <lockstep/error.h>
+
+#include "observe/statistics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace lockstep::predict {
+
+namespace {
+
+/// Rows and columns of the equations: the share of each number in a measured time.
+constexpr std::array kNumbers{&Network::agreement, &Network::latency, &Network::per_byte,
+                              &Network::per_added, &Network::meeting, &Network::per_copied};
+constexpr std::size_t kColumns = kNumbers.size();
+using Row = std::array<double, kColumns>;
+
+/// What a second's worth of each number contributes, relative to what was measured. The model is
+/// linear in them, but for a ring's latencies, which the network decides on.
+Row row_of(const Measurement& measurement, const Network& network, int cores) {
+  const Cost cost = cost_of(measurement.collective, measurement.world, network);
+  Row row{};
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    Network unit{.by_cores = network.by_cores};
+    unit.*kNumbers[i] = 1;
+    row[i] = cost.seconds(unit, cores) / measurement.seconds;
+  }
+  return row;
+}
+
+/// Solves the normal equations for the columns in `chosen` by Gaussian elimination; none if they
+/// have no single solution.
+std::optional<Row> solve(const std::vector<Row>& rows, const std::vector<double>& weights,
+                         const std::vector<std::size_t>& chosen) {
+  const std::size_t size = chosen.size();
+  std::vector<std::vector<double>> m(size, std::vector<double>(size + 1));
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j)
+        m[i][j] += weights[r] * rows[r][chosen[i]] * rows[r][chosen[j]];
+      m[i][size] += weights[r] * rows[r][chosen[i]];
+    }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (std::abs(m[i][i]) < 1e-300) return std::nullopt;
+    for (std::size_t k = 0; k < size; ++k) {
+      if (k == i) continue;
+      const double factor = m[k][i] / m[i][i];
+      for (std::size_t j = i; j <= size; ++j) m[k][j] -= factor * m[i][j];
+    }
+  }
+  Row result{};
+  for (std::size_t i = 0; i < size; ++i) result[chosen[i]] = m[i][size] / m[i][i];
+  return result;
+}
+
+double error_of(const Row& row, const Row& numbers) {
+  double predicted = 0;
+  for (std::size_t i = 0; i < kColumns; ++i) predicted += row[i] * numbers[i];
+  return predicted - 1;
+}
+
+/// The least squares among solutions without negative numbers: those of all subsets of columns are
+/// tried, which are few.
+Row solve_without_negatives(const std::vector<Row>& rows, const std::vector<double>& weights) {
+  Row best{};
+  double least = std::numeric_limits<double>::infinity();
+  for (unsigned subset = 1; subset < 1U << kColumns; ++subset) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < kColumns; ++i)
+      if (subset >> i & 1) chosen.push_back(i);
+    const std::optional<Row> numbers = solve(rows, weights, chosen);
+    if (!numbers ||
+        std::any_of(numbers->begin(), numbers->end(), [](double number) { return !(number >= 0); }))
+      continue;
+    double sum = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      sum += weights[r] * std::pow(error_of(rows[r], *numbers), 2);
+    if (sum < least) {
+      least = sum;
+      best = *numbers;
+    }
+  }
+  return best;
+}
+
+void require_enough(const Network& network, const std::vector<Measurement>& measurements) {
+  if (measurements.size() < kColumns)
+    throw UsageError(fmt::format("{} measurements of {} are too few to fit {} numbers to",
+                                 measurements.size(), network.name, kColumns));
+}
+
+}  // namespace
+
+double Fit::predicted(const Measurement& measurement) const {
+  return cost_of(measurement.collective, measurement.world, network).seconds(network, cores);
+}
+
+double Fit::error(const Measurement& measurement) const {
+  return std::abs(predicted(measurement) - measurement.seconds) / measurement.seconds;
+}
+
+double Fit::median_error() const {
+  std::vector<double> errors;
+  for (const Measurement& one : measurements) errors.push_back(error(one));
+  return observe::percentile(errors, 0.5);
+}
+
+Fit fit(const Network& start, int cores, const std::vector<Measurement>& measurements) {
+  require_enough(start, measurements);
+  Fit result{start, cores, measurements};
+  std::vector<double> weights(measurements.size(), 1);
+  // Again with what was found: the network decides on the model, and measurements that are far off,
+  // because something else ran on the machine, count less the further they are.
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Row> rows;
+    for (const Measurement& one : measurements) rows.push_back(row_of(one, result.network, cores));
+    const Row numbers = solve_without_negatives(rows, weights);
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const bool told =
+          std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r[i] > 0; });
+      if (told) result.network.*kNumbers[i] = numbers[i];
+    }
+    constexpr double kNear = 0.1;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      weights[r] = kNear / std::max(kNear, std::abs(error_of(rows[r], numbers)));
+  }
+  return result;
+}
+
+}  // namespace lockstep::predict

@@ -1,0 +1,128 @@
+#include "predict/network.h"
+
+#include <lockstep/error.h>
+
+#include "base/number.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+namespace lockstep::predict {
+
+namespace {
+
+// TCP over Ethernet carries 1448 bytes of data in 1538 on the wire.
+constexpr double kEthernetShare = 1448.0 / 1538.0;
+// What adding and meeting cost on a processor of today, where nothing was fitted.
+constexpr double kAdded = 0.1e-9;
+constexpr double kMeeting = 5e-6;
+constexpr double kCopied = 0.1e-9;
+
+Network over_wires(std::string name, double latency, double bits_per_second, double share) {
+  return {.name = std::move(name),
+          .latency = latency,
+          .per_byte = 8 / (bits_per_second * share),
+          .per_added = kAdded,
+          .agreement = latency,
+          .meeting = kMeeting,
+          .per_copied = kCopied};
+}
+
+/// Latencies are those of a message between two programs: TCP's through one switch, InfiniBand's
+/// without the kernel.
+std::vector<Network> known_networks() {
+  std::vector<Network> networks{
+      over_wires("1gbit", 60e-6, 1e9, kEthernetShare),
+      over_wires("10gbit", 30e-6, 10e9, kEthernetShare),
+      over_wires("25gbit", 20e-6, 25e9, kEthernetShare),
+      over_wires("100gbit", 15e-6, 100e9, kEthernetShare),
+      over_wires("ib-hdr", 1.5e-6, 200e9, 0.97),
+      over_wires("loopback", 30e-6, 16e9, 1),
+  };
+  networks.back().by_cores = true;
+  return networks;
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+/// "20us" with one of the units. Throws UsageError unless it is a positive number with a unit.
+double parse_quantity(std::string_view text, std::string_view what, std::span<const Unit> units) {
+  std::vector<std::string> names;
+  for (const Unit& unit : units) {
+    names.emplace_back(unit.name);
+    if (!text.ends_with(unit.name)) continue;
+    const auto number = number_in<double>(text.substr(0, text.size() - unit.name.size()));
+    if (!number) continue;
+    if (!(*number > 0) || !std::isfinite(*number))
+      throw UsageError(fmt::format("--network: {} is '{}': it must be more than 0", what, text));
+    return *number * unit.factor;
+  }
+  throw UsageError(fmt::format("--network: {} is '{}', not a number with one of the units {}", what,
+                               text, enumerate(names)));
+}
+
+double parse_seconds(std::string_view text, std::string_view what) {
+  static constexpr Unit kUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"ps", 1e-12}};
+  return parse_quantity(text, what, kUnits);
+}
+
+double parse_seconds_of_byte(std::string_view text) {
+  static constexpr Unit kUnits[] = {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
+  return 8 / parse_quantity(text, "bandwidth", kUnits);
+}
+
+/// "alpha=20us,beta=0.8ns".
+Network parse_own(std::string_view text) {
+  static const std::map<std::string, double Network::*> kFields{
+      {"alpha", &Network::latency},   {"beta", &Network::per_byte},
+      {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
+      {"meeting", &Network::meeting}, {"copy", &Network::per_copied}};
+  Network network{
+      .name = std::string(text), .per_added = kAdded, .meeting = kMeeting, .per_copied = kCopied};
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    const auto field = kFields.find(name);
+    if (name == "bandwidth")
+      network.per_byte = parse_seconds_of_byte(value);
+    else if (field != kFields.end())
+      network.*field->second = parse_seconds(value, name);
+    else
+      throw UsageError(
+          fmt::format("--network has '{}': a network of your own has alpha, beta or bandwidth, "
+                      "gamma, agreement, meeting and copy",
+                      part));
+  }
+  if (network.latency == 0 || network.per_byte == 0)
+    throw UsageError(fmt::format(
+        "--network '{}' lacks alpha, or beta: say both, like alpha=20us,bandwidth=10gbit", text));
+  if (network.agreement == 0) network.agreement = network.latency;
+  return network;
+}
+
+}  // namespace
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const Network& network : known_networks()) names.push_back(network.name);
+  return names;
+}
+
+Network parse_network(std::string_view text) {
+  for (const Network& network : known_networks())
+    if (network.name == text) return network;
+  if (text.find('=') != std::string_view::npos) return parse_own(text);
+  throw UsageError(
+      fmt::format("there is no network '{}': there are {}, what `lockstep predict --fit` has "
+                  "measured, and your own: alpha=20us,bandwidth=10gbit",
+                  text, enumerate(network_names())));
+}
+
+}  // namespace lockstep::predict

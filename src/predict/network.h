@@ -1,0 +1,34 @@
+// Network: how long ranks take to exchange and add bytes, in a few numbers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::predict {
+
+/// All in seconds. Links are full duplex: a rank sends and receives at once.
+struct Network {
+  std::string name = {};
+  double latency = 0;     ///< α: from the moment that both sides are ready to the first byte
+  double per_byte = 0;    ///< β: a byte on a rank's link
+  double per_added = 0;   ///< γ: combining a received byte with one's own
+  double agreement = 0;   ///< until ranks know that all call the same collective
+  double meeting = 0;     ///< α₁: until the ranks of a host have met
+  double per_copied = 0;  ///< β₁: a byte read from or written to a neighbour's memory
+  /// Whether messages are copies that a core makes, as on one host: ranks that share cores then
+  /// wait for each other's.
+  bool by_cores = false;
+
+  bool operator==(const Network&) const = default;
+};
+
+/// "1gbit", "10gbit", "25gbit", "100gbit", "ib-hdr", "loopback".
+std::vector<std::string> network_names();
+
+/// One of network_names(), or one of your own: "alpha=20us,beta=0.8ns", with gamma, agreement,
+/// meeting and copy as well; or a bandwidth instead of beta: "alpha=20us,bandwidth=10gbit". Throws
+/// UsageError that says what there is, also for values that are not positive.
+Network parse_network(std::string_view text);
+
+}  // namespace lockstep::predict

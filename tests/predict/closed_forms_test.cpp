@@ -1,0 +1,192 @@
+// The closed forms beside the textbook's, and beside what the collectives' own code does.
+#include "predict/closed_forms.h"
+
+#include <lockstep/error.h>
+
+#include "comm/algorithms.h"
+#include "predict/pattern.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <gmock/gmock.h>
+
+namespace lockstep::predict {
+namespace {
+
+using comm::Operation;
+using comm::RecordedWorld;
+using comm::StepKind;
+
+const Network kNetwork{.name = "test",
+                       .latency = 20e-6,
+                       .per_byte = 1e-9,
+                       .per_added = 0.25e-9,
+                       .agreement = 7e-6,
+                       .meeting = 3e-6,
+                       .per_copied = 0.5e-9};
+
+double formula(double messages, double bytes, double added) {
+  return messages * kNetwork.latency + bytes * kNetwork.per_byte + added * kNetwork.per_added;
+}
+
+double all_reduce_seconds(Algorithm algorithm, int ranks, double bytes) {
+  return cost_of({Operation::all_reduce, algorithm, bytes}, {ranks, 1}, kNetwork)
+             .seconds(kNetwork) -
+         kNetwork.agreement;
+}
+
+TEST(ClosedForms, AreTheTextbooksForAllReduce) {
+  const double n = 64 * 1024;
+  for (int p : {2, 4, 8, 16}) {
+    const double lg = std::log2(p);
+    const double share = n * (p - 1) / p;
+    EXPECT_DOUBLE_EQ(all_reduce_seconds(Algorithm::star, p, n),
+                     formula(2 * (p - 1), 2 * (p - 1) * n, (p - 1) * n));
+    EXPECT_DOUBLE_EQ(all_reduce_seconds(Algorithm::tree, p, n),
+                     formula(2 * lg, 2 * lg * n, lg * n));
+    EXPECT_DOUBLE_EQ(all_reduce_seconds(Algorithm::halving_doubling, p, n),
+                     formula(2 * lg, 2 * share, share));
+    EXPECT_DOUBLE_EQ(all_reduce_seconds(Algorithm::ring, p, n),
+                     formula(2 * (p - 1), 2 * share, share));
+  }
+}
+
+TEST(ClosedForms, OfALongRingAreItsBytes) {
+  // 64 MiB between 4: a chunk is 64 segments, and the link never rests.
+  const double n = 64 << 20;
+  const double bytes = 2 * 3.0 / 4 * n * kNetwork.per_byte;
+  const double seconds = all_reduce_seconds(Algorithm::ring, 4, n);
+  EXPECT_GT(seconds, bytes);
+  EXPECT_LT(seconds, 1.01 * bytes);
+  EXPECT_GT(utilisation(n, 4, seconds, kNetwork), 0.99);
+}
+
+TEST(ClosedForms, OfAHierarchyAreThoseOfItsLevels) {
+  const double n = 1 << 20;
+  const RecordedWorld world{32, 4};
+  const double local =
+      4 * kNetwork.meeting + 2 * n * 3 / 4 * kNetwork.per_copied + n * 3 / 4 * kNetwork.per_added;
+  Network shared = kNetwork;
+  shared.per_byte *= 4;
+  const double between =
+      cost_of({Operation::all_reduce, Algorithm::automatic, n / 4}, {8, 1}, shared).seconds(shared);
+  EXPECT_NEAR(cost_of({Operation::all_reduce, Algorithm::hierarchical, n}, world, kNetwork)
+                  .seconds(kNetwork),
+              local + between, 1e-12);
+}
+
+struct Case {
+  Operation operation;
+  Algorithm algorithm;
+};
+
+std::vector<Case> all_message_cases() {
+  std::vector<Case> cases;
+  for (Operation operation : {Operation::all_reduce, Operation::reduce, Operation::broadcast,
+                              Operation::reduce_scatter, Operation::all_gather})
+    for (Algorithm algorithm : comm::algorithms_of(operation, {}))
+      cases.push_back({operation, algorithm});
+  for (Operation operation : {Operation::gather, Operation::scatter, Operation::barrier})
+    cases.push_back({operation, Algorithm::automatic});
+  return cases;
+}
+
+/// The time of the closed form is that of the code's own messages, one by one.
+TEST(ClosedForms, AreWhatTheCollectivesDo) {
+  for (const Case& one : all_message_cases())
+    for (int ranks : {1, 2, 3, 4, 5, 7, 8, 13, 16})
+      for (int floats_each : {16, 1024, 20000}) {
+        const double bytes = 4.0 * floats_each * ranks * 16;  // divides evenly every way
+        const Collective what{one.operation, one.algorithm, bytes};
+        const RecordedWorld world{ranks, 1};
+        const Cost cost = cost_of(what, world, kNetwork);
+        const double expected = cost.seconds(kNetwork) - cost.agreements * kNetwork.agreement;
+        EXPECT_NEAR(replay(record(what, world), kNetwork), expected, 0.02 * expected + 1e-12)
+            << fmt::format("{} by {} of {} bytes on {} ranks", comm::name_of(one.operation),
+                           name_of(one.algorithm), bytes, ranks);
+      }
+}
+
+TEST(ClosedForms, OfLongRingsAreWhatTheRingDoes) {
+  for (int ranks : {2, 3, 4, 8, 16})
+    for (double bytes : {1e6, 4e6, 16e6, 64e6}) {
+      const Collective what{Operation::all_reduce, Algorithm::ring, bytes};
+      const double expected = cost_of(what, {ranks, 1}, kNetwork).seconds(kNetwork);
+      EXPECT_NEAR(replay(record(what, {ranks, 1}), kNetwork), expected, 0.05 * expected)
+          << bytes << " bytes on " << ranks;
+    }
+}
+
+TEST(ClosedForms, OfHierarchiesAndSharedMemoryAreWhatTheyDo) {
+  Network shared = kNetwork;
+  shared.per_byte *= 4;  // the lanes of a host share its link, which a replay does not know
+  for (int hosts : {1, 2, 4, 8}) {
+    const Algorithm algorithm = hosts == 1 ? Algorithm::direct : Algorithm::hierarchical;
+    const Collective what{Operation::all_reduce, algorithm, 3 << 20};
+    const RecordedWorld world{4 * hosts, 4};
+    const Cost cost = cost_of(what, world, kNetwork);
+    const double expected = cost.seconds(kNetwork) - cost.agreements * kNetwork.agreement;
+    EXPECT_NEAR(replay(record(what, world), shared), expected, 0.01 * expected) << hosts;
+  }
+}
+
+/// Every rank sends as many bytes as docs/algorithms.md says, and someone receives each.
+TEST(Patterns, CountWhatIsSent) {
+  const double n = 4 * 1024 * 16;
+  for (Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling}) {
+    const Pattern pattern = record({Operation::all_reduce, algorithm, n}, {16, 1});
+    for (const comm::RecordedSteps& steps : pattern.ranks) {
+      double sent = 0, received = 0, added = 0;
+      for (const comm::RecordedStep& step : steps) {
+        if (step.kind == StepKind::send) sent += static_cast<double>(step.bytes);
+        if (step.kind == StepKind::receive) received += static_cast<double>(step.bytes);
+        if (step.kind == StepKind::add) added += static_cast<double>(step.bytes);
+      }
+      EXPECT_EQ(sent, 2 * n * 15 / 16);
+      EXPECT_EQ(received, 2 * n * 15 / 16);
+      EXPECT_EQ(added, n * 15 / 16);
+    }
+  }
+}
+
+TEST(ClosedForms, NothingIsFasterThanTheLowerBound) {
+  for (const Case& one : all_message_cases()) {
+    if (one.operation != Operation::all_reduce) continue;
+    for (int ranks : {2, 3, 8, 100, 1024})
+      for (double bytes : {4.0, 1e4, 1e6, 1e8})
+        EXPECT_GE(all_reduce_seconds(one.algorithm, ranks, bytes) * (1 + 1e-9),
+                  lower_bound(bytes, ranks, kNetwork))
+            << name_of(one.algorithm) << ranks << " " << bytes;
+  }
+}
+
+TEST(ClosedForms, TheNaiveFormulaIsFarOffWhereItsSentenceSays) {
+  const double n = 1e9;
+  EXPECT_GT(naive_seconds(n, 1024, kNetwork), 4 * all_reduce_seconds(Algorithm::ring, 1024, n));
+  EXPECT_LT(naive_seconds(64, 1024, kNetwork),
+            0.01 * all_reduce_seconds(Algorithm::tree, 1024, 64));
+}
+
+TEST(ClosedForms, FourRanksOnTwoCoresTakeTurns) {
+  Network host = kNetwork;
+  host.by_cores = true;
+  const RecordedWorld world{4, 1};
+  const Cost ring = cost_of({Operation::all_reduce, Algorithm::ring, 1e4}, world, host);
+  EXPECT_DOUBLE_EQ(ring.seconds(host, 2), 2 * ring.seconds(host));
+  EXPECT_DOUBLE_EQ(ring.seconds(host, 4), ring.seconds(host));
+  // In a star only two ranks are at work at a time.
+  const Cost star = cost_of({Operation::all_reduce, Algorithm::star, 1e4}, world, host);
+  EXPECT_DOUBLE_EQ(star.seconds(host, 2), star.seconds(host));
+  EXPECT_DOUBLE_EQ(star.seconds(host, 1), 2 * star.seconds(host));
+}
+
+TEST(ClosedForms, WhatThereIsNotIsRefused) {
+  EXPECT_THROW(cost_of({Operation::all_reduce, Algorithm::hierarchical, 1e6}, {8, 1}, kNetwork),
+               UsageError);
+  EXPECT_THROW(cost_of({Operation::broadcast, Algorithm::ring, 1e6}, {8, 1}, kNetwork), UsageError);
+}
+
+}  // namespace
+}  // namespace lockstep::predict
