@@ -116,7 +116,7 @@ Group Group::split(int color, int key) {
                 part = comm::split(core_->transport(), color, key, call.sequence, core_->deadline(),
                                    Deadline::after(core_->options().rendezvous_timeout));
               }});
-  return comm::make_group(std::move(part), core_->options());
+  return comm::make_group(std::move(part), core_->options(), core_->recorder());
 }
 
 bool Group::has(Algorithm algorithm) const {

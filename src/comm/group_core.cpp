@@ -38,7 +38,14 @@ class GroupCore::Message : public WorkState {
 
   void wait() override {
     const double start = now_seconds();
-    core_->guarded([&] { core_->transport().wait(*request_, core_->deadline()); });
+    core_->guarded([&] {
+      // From now on: only this keeps the rank from going on.
+      FlightRecord record = core_->flight_record(operation_);
+      record.begin = start;
+      FlightEntry entry(core_->recorder(), record);
+      core_->transport().wait(*request_, core_->deadline());
+      entry.ended(now_seconds());
+    });
     if (counted_.exchange(true)) return;
     operation_.end = now_seconds();
     core_->count_operation(operation_, operation_.end - start);
@@ -61,8 +68,12 @@ class GroupCore::Message : public WorkState {
   std::atomic<bool> counted_{false};
 };
 
-GroupCore::GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options)
-    : transport_(std::move(transport)), options_(options) {}
+GroupCore::GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options,
+                     FlightRecorder* recorder)
+    : transport_(std::move(transport)),
+      options_(options),
+      recorder_(recorder),
+      group_mark_(group_mark(transport_->membership().group)) {}
 
 GroupCore::~GroupCore() {
   std::thread thread;
@@ -174,10 +185,29 @@ void GroupCore::execute(const Collective& collective) {
     ~Reset() { since = 0; }
   } reset{running_since_};
   const double waited = transport_->seconds_waited();
-  guarded([&] { collective.body(call); });
-  operation.end = now_seconds();
+  guarded([&] {
+    FlightRecord record = flight_record(operation);
+    record.operation = call.operation;
+    record.sequence = call.sequence;
+    record.bucket = collective.bucket;
+    FlightEntry entry(recorder_, record);
+    collective.body(call);
+    operation.end = now_seconds();
+    entry.ended(operation.end);
+  });
   operation.wait = transport_->seconds_waited() - waited;
   count_operation(operation, operation.end - operation.begin);
+}
+
+FlightRecord GroupCore::flight_record(const ObservedOperation& operation) const {
+  FlightRecord record{.algorithm = operation.algorithm,
+                      .incoming = operation.name == "recv",
+                      .group = group_mark_,
+                      .bytes = operation.bytes,
+                      .begin = operation.begin};
+  if (operation.peer >= 0)
+    record.peer = transport_->membership().members[static_cast<std::size_t>(operation.peer)];
+  return record;
 }
 
 void GroupCore::work_through_queue() {
@@ -206,8 +236,9 @@ void GroupCore::work_through_queue() {
   }
 }
 
-Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options) {
-  return Group(std::make_shared<GroupCore>(std::move(transport), options));
+Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options,
+                 FlightRecorder* recorder) {
+  return Group(std::make_shared<GroupCore>(std::move(transport), options, recorder));
 }
 
 }  // namespace lockstep::comm

@@ -6,6 +6,8 @@
 #include <lockstep/group.h>
 
 #include "base/thread_annotations.h"
+#include "comm/flight/bucket_mark.h"
+#include "comm/flight/flight_recorder.h"
 #include "comm/transport.h"
 #include "comm/work_state.h"
 
@@ -20,13 +22,16 @@ namespace lockstep::comm {
 
 class GroupCore : public std::enable_shared_from_this<GroupCore> {
  public:
-  GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options);
+  /// The recorder, if there is one, outlives the core.
+  GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options,
+            FlightRecorder* recorder);
 
   /// Ends what was started, then leaves the group.
   ~GroupCore();
 
   Transport& transport() { return *transport_; }
   const GroupOptions& options() const { return options_; }
+  FlightRecorder* recorder() const { return recorder_; }
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   /// A collective. Its body is given the call with its place in the group's order; it must not own
@@ -34,6 +39,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   struct Collective {
     Fingerprint call;
     std::function<void(const Fingerprint& call)> body;
+    std::int32_t bucket = marked_bucket;
   };
 
   /// On the caller's thread if nothing is pending, else in its turn.
@@ -55,12 +61,15 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   void guarded(const std::function<void()>& operation);
   void throw_if_broken();
   void execute(const Collective& collective);
+  FlightRecord flight_record(const ObservedOperation& operation) const;
   /// Of messages only the time that their waiter waited counts.
   void count_operation(const ObservedOperation& operation, double seconds);
   void work_through_queue();
 
   const std::unique_ptr<Transport> transport_;
   const GroupOptions options_;
+  FlightRecorder* const recorder_;
+  const std::uint32_t group_mark_;
 
   Mutex running_;  ///< held by whoever executes a collective; taken before mutex_, never after
 
@@ -84,7 +93,9 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::thread thread_ GUARDED_BY(mutex_);  ///< started with the first asynchronous collective
 };
 
-/// The Group that a transport's rank is a member of.
-Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options);
+/// The Group that a transport's rank is a member of. Its operations are recorded where there is a
+/// recorder.
+Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options,
+                 FlightRecorder* recorder = nullptr);
 
 }  // namespace lockstep::comm

@@ -1,6 +1,7 @@
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
+#include "comm/flight/flight_recorder.h"
 #include "ddp/gradient_hooks.h"
 #include "ddp/module_state.h"
 #include "ddp/participation.h"
@@ -52,6 +53,7 @@ class DistributedDataParallel::Implementation {
     hooks_.emplace(
         trained.values(), *gradients_, [this](std::size_t i) { on_ready(i); },
         [this](std::size_t i, sync::Arrival why) { on_refused(i, why); });
+    comm::note_step(step_);
   }
 
   NoSync no_sync() { return NoSync(unsynchronised_); }
@@ -130,6 +132,7 @@ class DistributedDataParallel::Implementation {
     hooks_->restore(method_->unused());
     if (options_.broadcast_buffers) sync_buffers();
     if (!reordered_) reorder();
+    comm::note_step(++step_);
     require_frozen();
   }
 
@@ -186,6 +189,7 @@ class DistributedDataParallel::Implementation {
   std::weak_ptr<Backward> backward_;
   std::vector<std::size_t> came_;  ///< parameters, as their gradients came in this backward
   bool reordered_ = false;
+  std::uint64_t step_ = 1;  ///< a step ends with its backward
   Participation participation_;
 };
 

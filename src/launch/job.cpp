@@ -6,6 +6,7 @@
 #include "base/handshake.h"
 #include "base/host_name.h"
 #include "launch/cores.h"
+#include "launch/flight_recorders.h"
 #include "launch/network_hosts.h"
 #include "launch/program.h"
 
@@ -30,7 +31,7 @@ struct Start {
 };
 
 std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
-                               const std::string& host) {
+                               const FlightRecorders& recorders, const std::string& host) {
   const std::vector<int> cores = options.pin ? usable_cores() : std::vector<int>{};
   const std::string threads = std::to_string(threads_per_worker(options.workers));
   std::vector<Start> starts;
@@ -39,6 +40,7 @@ std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
     start.worker.rank = site.first_rank() + index;
     start.worker.host = host;
     start.variables = site.variables_of(index);
+    start.variables.merge(recorders.variables());
     // Read by OpenMP when it starts.
     if (!process_variable("OMP_NUM_THREADS")) start.variables["OMP_NUM_THREADS"] = threads;
     if (!options.transport.empty()) start.variables["LOCKSTEP_TRANSPORT"] = options.transport;
@@ -87,7 +89,8 @@ NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
 }
 
 /// Watches the workers until all have ended, here and on the other nodes.
-JobResult supervise(Supervisor& supervisor, Site& site, const JobOptions& options) {
+JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& recorders,
+                    const JobOptions& options) {
   JobResult result = supervisor.wait(
       options.grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
                       .stop = [&] { return site.tick(); },
@@ -103,6 +106,8 @@ JobResult supervise(Supervisor& supervisor, Site& site, const JobOptions& option
   if (signal != 0) result.interrupted_by = signal;
   result.failure_elsewhere = site.failure_elsewhere();
   result.round = site.round();
+  result.world_size = site.world_size();
+  if (result.code() != 0) result.flights = recorders.read(site.first_rank());
   return result;
 }
 
@@ -127,8 +132,9 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
   if (options.nodes.count != 1) throw UsageError("forked workers run on one host");
   Site site(options.hosts ? at_switch_of(*options.hosts, options) : options.nodes, options.workers,
             options.grace);
+  const FlightRecorders recorders(options.workers);
   Supervisor supervisor;
-  std::vector<Start> starts = plan_starts(options, site, "");
+  std::vector<Start> starts = plan_starts(options, site, recorders, "");
   start_workers(supervisor, starts, [&](const Start& start) {
     for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
     if (options.hosts) options.hosts->enter(start.worker.rank);
@@ -137,7 +143,7 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
     std::_Exit(code);
   });
   site.started();
-  return supervise(supervisor, site, options);
+  return supervise(supervisor, site, recorders, options);
 }
 
 JobResult run_program(const JobOptions& options, const std::vector<std::string>& command) {
@@ -145,7 +151,8 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   // Before other nodes are kept waiting.
   if (!options.output.log_dir.empty()) make_folder(options.output.log_dir);
   Site site(options.nodes, options.workers, options.grace);
-  std::vector<Start> starts = plan_starts(options, site, host_name());
+  const FlightRecorders recorders(options.workers);
+  std::vector<Start> starts = plan_starts(options, site, recorders, host_name());
   std::map<int, ExecTexts> environments;
   for (const Start& start : starts)
     environments.try_emplace(start.worker.rank, Program::environment_with(start.variables));
@@ -164,7 +171,7 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   });
   if (relay) relay->start();
   site.started();
-  JobResult result = supervise(supervisor, site, options);
+  JobResult result = supervise(supervisor, site, recorders, options);
   if (relay) pass_output_on(*relay, result);
   program.require_started();
   return result;

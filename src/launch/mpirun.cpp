@@ -24,6 +24,7 @@
 #include "base/temporary_file.h"
 #include "launch/cores.h"
 #include "launch/environment.h"
+#include "launch/flight_recorders.h"
 
 #include <fmt/format.h>
 
@@ -106,6 +107,7 @@ std::vector<Outcome> outcomes_in(const std::string& log) {
   std::istringstream lines(read_file(log));
   std::vector<Outcome> outcomes;
   std::map<int, pid_t> pids;
+  bool failed = false;  // some rank, so far
   std::string what;
   int number = 0;
   for (int rank = 0; lines >> rank >> what >> number;) {
@@ -113,8 +115,11 @@ std::vector<Outcome> outcomes_in(const std::string& log) {
       pids[rank] = number;
     } else {
       const bool by_signal = number > 128 && number <= 128 + SIGRTMAX;
-      outcomes.push_back(
-          {{rank, pids[rank]}, by_signal ? 0 : number, by_signal ? number - 128 : 0});
+      const int signal = by_signal ? number - 128 : 0;
+      // So mpirun ends the ranks that are left after a failure.
+      const bool told = failed && (signal == SIGTERM || signal == SIGKILL);
+      outcomes.push_back({{rank, pids[rank]}, by_signal ? 0 : number, signal, 0, told});
+      failed |= number != 0;
     }
   }
   return outcomes;
@@ -172,7 +177,10 @@ std::vector<std::string> mpirun_command(int workers, const std::vector<std::stri
 JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::string>& command) {
   require_startable(options, command);
   const TemporaryFile log;
-  const auto words = mpirun_command(options.workers, kept(command, log.path(), options.grace));
+  const FlightRecorders recorders(options.workers);
+  auto words = mpirun_command(options.workers, kept(command, log.path(), options.grace));
+  for (const auto& [name, value] : recorders.variables())
+    words.insert(words.begin() + 1, {"-x", fmt::format("{}={}", name, value)});
   JobResult result = run_and_wait(words, options);
   std::vector<Outcome> outcomes = outcomes_in(log.path());
   const auto failure = std::find_if(outcomes.begin(), outcomes.end(),
@@ -183,6 +191,8 @@ JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::str
   result.first_failure.reset();
   if (failure != outcomes.end()) result.first_failure = *failure;
   result.outcomes = std::move(outcomes);
+  result.world_size = options.workers;
+  if (result.code() != 0) result.flights = recorders.read(0);
   return result;
 }
 

@@ -1,6 +1,8 @@
 // How workers, and a run as a whole, ended.
 #pragma once
 
+#include "comm/flight/flight_log.h"
+
 #include <sys/types.h>
 
 #include <optional>
@@ -19,7 +21,9 @@ struct Worker {
 /// How a worker ended.
 struct Outcome : Worker {
   int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0 if it exited
+  int signal = 0;     ///< that ended it; 0 if it exited
+  double when = 0;    ///< it was noticed, in seconds on the steady clock; 0 if that is not known
+  bool told = false;  ///< the launcher had told it to end, because of others
 
   bool failed() const { return exit_code != 0 || signal != 0; }
   /// What a shell would report: the exit code, or 128 + signal.
@@ -45,6 +49,10 @@ struct JobResult {
   std::vector<std::string> last_lines;  ///< of first_failure's output, if the job captured it
   std::string round;                    ///< of several nodes: see Site::round()
   std::vector<std::string> warnings;    ///< what went wrong beside the workers: lost output
+  int world_size = 0;                   ///< ranks on all hosts
+  /// After a failure: the last operations of this host's ranks, in the order of their ranks. None
+  /// if they could not be kept.
+  std::vector<comm::FlightLog> flights;
 
   /// 0 if all went well, else the first failing worker's code.
   int code() const;

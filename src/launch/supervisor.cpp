@@ -85,6 +85,7 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
     if (!terminate && (stop || result.first_failure || result.interrupted_by != 0))
       terminate = Deadline::after(grace);
     if (terminate && terminate->passed() && !kill) {
+      told_ = true;
       signal_all(SIGTERM);
       kill = Deadline::after(kPatience);
     }
@@ -114,6 +115,8 @@ void Supervisor::reap(JobResult& result, const SupervisorHooks& hooks) {
       continue;
     }
     Outcome outcome{*worker};
+    outcome.when = now_seconds();
+    outcome.told = told_;
     if (WIFSIGNALED(status))
       outcome.signal = WTERMSIG(status);
     else

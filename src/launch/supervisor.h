@@ -70,6 +70,7 @@ class Supervisor {
 
   SignalsHeld held_;
   std::vector<Worker> running_;
+  bool told_ = false;  ///< to end, for what happened to others
   struct sigaction child_action_before_;
 };
 

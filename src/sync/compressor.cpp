@@ -1,6 +1,7 @@
 #include "sync/compressor.h"
 
 #include "base/thread_annotations.h"
+#include "comm/flight/bucket_mark.h"
 #include "comm/work_state.h"
 
 #include <deque>
@@ -19,6 +20,7 @@ class Job : public comm::PendingWork {
 
   void run(Compressor& compressor) {
     std::exception_ptr error;
+    const comm::BucketMark mark(bucket_.number);
     try {
       compressor.reduce(*group_, bucket_);
     } catch (...) {

@@ -2,6 +2,8 @@
 
 #include <lockstep/error.h>
 
+#include "comm/flight/bucket_mark.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -97,6 +99,7 @@ void Ddp::arrive(std::size_t parameter, Arrival how) {
 }
 
 Work Ddp::reduce_async(std::size_t bucket, ArrayView memory) {
+  const comm::BucketMark mark(bucket);
   if (settings_.hook)
     return settings_.hook(group_, {bucket, missing_.size(), memory, parts_[bucket]});
   return group_.all_reduce_async(memory, settings_.op, settings_.algorithm);
@@ -136,7 +139,10 @@ bool Ddp::reduce_rest(bool amiss) {
   }
   const ArrayView last = gradients_.last_bucket_and_note();
   set_last(last, amiss ? 1 : 0);
-  group_.all_reduce(last, settings_.op, settings_.algorithm);
+  {
+    const comm::BucketMark mark(started_.size());
+    group_.all_reduce(last, settings_.op, settings_.algorithm);
+  }
   for (Work& work : started_) work.wait();
   return last_of(last) > 0;
 }

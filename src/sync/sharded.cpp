@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "comm/flight/bucket_mark.h"
 
 #include <bit>
 
@@ -106,6 +107,7 @@ void Sharded::ready(std::size_t parameter) {
   // overlap with: it is left to finish(), which runs it on the caller's thread.
   while (started_.size() + 1 < missing_.size() && missing_[started_.size()] == 0) {
     const std::size_t bucket = started_.size();
+    const comm::BucketMark mark(bucket);
     started_.push_back(group_.reduce_scatter_async(
         gradients_.bucket(bucket), gradients_share().slice(part(bucket).begin, part(bucket).count),
         op_, algorithm_));
@@ -113,10 +115,12 @@ void Sharded::ready(std::size_t parameter) {
 }
 
 void Sharded::finish() {
-  for (std::size_t bucket = started_.size(); bucket < parts_.size(); ++bucket)
+  for (std::size_t bucket = started_.size(); bucket < parts_.size(); ++bucket) {
+    const comm::BucketMark mark(bucket);
     group_.reduce_scatter(gradients_.bucket(bucket),
                           gradients_share().slice(part(bucket).begin, part(bucket).count), op_,
                           algorithm_);
+  }
   for (Work& work : started_) work.wait();
   clear();
 }
@@ -127,6 +131,7 @@ void Sharded::step(optim::Optimizer& optimizer) {
     const Slot& mine = part(bucket);
     optimizer.step(mine.begin, mine.count);
     const ArrayView updated = weights_share().slice(mine.begin, mine.count);
+    const comm::BucketMark mark(bucket);
     if (bucket + 1 < parts_.size())
       gathers.push_back(group_.all_gather_async(updated, bucket_of_weights(bucket)));
     else

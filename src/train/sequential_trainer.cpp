@@ -2,6 +2,7 @@
 #include <lockstep/sequential_trainer.h>
 
 #include "base/text.h"
+#include "comm/flight/flight_recorder.h"
 #include "ddp/gradient_hooks.h"
 #include "ddp/module_state.h"
 #include "engine/onednn/sequential_engine.h"
@@ -122,6 +123,7 @@ class SequentialTrainer::Implementation {
 
   BatchScore step(const torch::Tensor& images, const torch::Tensor& labels,
                   std::size_t all_images) {
+    comm::note_step(++steps_);
     train::take_tensors(images, labels, shape_, classes_, batch_);
     const double factor = share_of_batch(all_images);
     const engine::Score score = engine_->forward(batch_);
@@ -196,6 +198,7 @@ class SequentialTrainer::Implementation {
   sync::Ddp method_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   data::Batch batch_;
+  std::uint64_t steps_ = 0;
 };
 
 SequentialTrainer::SequentialTrainer(torch::nn::Sequential network,

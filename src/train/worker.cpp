@@ -4,6 +4,7 @@
 
 #include "base/blas.h"
 #include "base/files.h"
+#include "comm/flight/flight_recorder.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "train/arithmetic.h"
@@ -124,6 +125,7 @@ class Worker {
   void lock_folder() {
     if (!config_.resume) make_folder(config_.run_dir);
     lock_.emplace(lock_run_folder(config_.run_dir));
+    comm::note_folder(config_.run_dir);
   }
 
   /// On rank 0.
@@ -259,6 +261,7 @@ class Worker {
     while (done_ < end && !stopped_) {
       const double rate = learning_rate();
       replica_.set_learning_rate(rate);
+      comm::note_step(done_ + 1);
       Record record = replica_.step(feed_);
       if (trace_->iteration_ended()) write_trace();
       record.iteration = static_cast<double>(++done_);

@@ -17,8 +17,9 @@ namespace lockstep::comm {
 
 namespace {
 
-std::shared_ptr<std::byte> map_shared(int fd, std::size_t bytes) {
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+std::shared_ptr<std::byte> map_shared(int fd, std::size_t bytes, std::size_t begin = 0) {
+  void* memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(begin));
   if (memory == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(memory), [bytes](std::byte* mapped) { ::munmap(mapped, bytes); }};
 }
@@ -47,6 +48,11 @@ NewSegment make_segment(std::size_t bytes, bool reserve) {
 
 std::shared_ptr<std::byte> map_segment(int pid, int fd, std::size_t bytes,
                                        const std::string& owner) {
+  return map_segment_part(pid, fd, {.bytes = bytes}, owner);
+}
+
+std::shared_ptr<std::byte> map_segment_part(int pid, int fd, const SegmentPart& part,
+                                            const std::string& owner) {
   const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
   auto fail = [&](const std::string& why) {
     throw Error(fmt::format(
@@ -58,9 +64,10 @@ std::shared_ptr<std::byte> map_segment(int pid, int fd, std::size_t bytes,
   if (!file) fail(last_system_error());
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail(last_system_error());
-  if (status.st_size != static_cast<off_t>(bytes))
-    fail(fmt::format("it has {} bytes instead of {}", status.st_size, bytes));
-  auto memory = map_shared(file.get(), bytes);
+  const std::size_t whole = part.parts * part.bytes;
+  if (status.st_size != static_cast<off_t>(whole))
+    fail(fmt::format("it has {} bytes instead of {}", status.st_size, whole));
+  auto memory = map_shared(file.get(), part.bytes, part.index * part.bytes);
   if (!memory) fail(last_system_error());
   return memory;
 }

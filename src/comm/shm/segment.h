@@ -25,4 +25,13 @@ NewSegment make_segment(std::size_t bytes, bool reserve);
 std::shared_ptr<std::byte> map_segment(int pid, int fd, std::size_t bytes,
                                        const std::string& owner);
 
+/// The same for one of the `parts` of a segment, each of so many bytes. REQUIRES: whole pages.
+struct SegmentPart {
+  std::size_t index = 0;
+  std::size_t parts = 1;
+  std::size_t bytes = 0;
+};
+std::shared_ptr<std::byte> map_segment_part(int pid, int fd, const SegmentPart& part,
+                                            const std::string& owner);
+
 }  // namespace lockstep::comm
