@@ -6,7 +6,7 @@ import unittest
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 # From the top to the bottom: each may include those before it.
-LAYERS = ["base", "dataflow", "comm", "launch", "observe", "data", "optim", "sync", "report", "predict", "ddp", "models",
+LAYERS = ["base", "dataflow", "comm", "simulate", "launch", "observe", "data", "optim", "sync", "report", "predict", "ddp", "models",
           "engine", "train", "study", "cli"]
 TORCH_BEGINS_AT = "ddp"
 

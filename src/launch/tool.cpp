@@ -26,6 +26,7 @@ namespace {
 /// Its path; empty if it is not installed. Administrators' tools are found even where the user's
 /// PATH leaves their folders out.
 std::string find_tool(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
   const std::string folders = fmt::format("{}:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
   for (const std::string& folder : split(folders, ':'))
