@@ -23,6 +23,7 @@ void add_data_command(CLI::App& app, int& code);
 void add_doctor_command(CLI::App& app, int& code);
 void add_report_command(CLI::App& app, int& code);
 void add_dataflow_command(CLI::App& app, int& code);
+void add_predict_command(CLI::App& app, int& code);
 
 /// Adds all that this build has: without torch, those that train are left out.
 void add_commands(CLI::App& app, int& code);

@@ -8,6 +8,7 @@ void add_commands(CLI::App& app, int& code) {
   add_compare_command(app, code);
   add_scale_command(app, code);
   add_bench_command(app, code);
+  add_predict_command(app, code);
   add_launch_command(app, code);
   add_data_command(app, code);
   add_doctor_command(app, code);

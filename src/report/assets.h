@@ -12,6 +12,8 @@ extern const std::string_view kPageStyle;
 extern const std::string_view kPageScripts;
 /// What the pages of `lockstep dataflow` run instead; most of it is the same.
 extern const std::string_view kDataflowScripts;
+/// And the page of `lockstep predict`.
+extern const std::string_view kPredictScripts;
 /// Chart.js.
 extern const std::string_view kChartLibrary;
 

@@ -69,4 +69,8 @@ std::string dataflow_html_of(const nlohmann::json& page) {
   return assembled(page, kDataflowScripts);
 }
 
+std::string predict_html_of(const nlohmann::json& page) {
+  return assembled(page, kPredictScripts);
+}
+
 }  // namespace lockstep::report

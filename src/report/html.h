@@ -15,4 +15,7 @@ std::string html_of(const nlohmann::json& page);
 /// show.
 std::string dataflow_html_of(const nlohmann::json& page);
 
+/// The page of `lockstep predict`, from what it writes as JSON, with tables and notes.
+std::string predict_html_of(const nlohmann::json& page);
+
 }  // namespace lockstep::report

@@ -47,6 +47,8 @@ TraceFileEvent event_of(const Fields& fields, const std::string& phase) {
   event.detail = detail_of(arguments);
   if (event.kind == "iteration")
     event.iteration = static_cast<std::int64_t>(arguments.count("iteration"));
+  if (event.kind == "gradient")
+    event.parameter = static_cast<std::int64_t>(arguments.count("parameter"));
   return event;
 }
 

@@ -23,6 +23,7 @@ struct TraceFileEvent {
   double wait = 0;
   std::string detail;           ///< a collective's algorithm, a message's peer
   std::int64_t iteration = -1;  ///< of an iteration: which
+  std::int64_t parameter = -1;  ///< of a gradient: whose
 };
 
 /// Calls `take` with each event but for names of rows; with iterations only if `iterations_only`,

@@ -26,7 +26,7 @@ class Docs(unittest.TestCase):
     def test_commands_run(self):
         with tempfile.TemporaryDirectory() as folder:
             # A folder like a clone's, where runs can be left without a trace.
-            for name in ("lockstep", "build", "data"):
+            for name in ("lockstep", "build", "data", "docs"):
                 os.symlink(ROOT / name, pathlib.Path(folder) / name)
             commands = 0
             for page in PAGES:

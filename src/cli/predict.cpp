@@ -1,0 +1,150 @@
+// lockstep predict: from a run of one worker to a scaling curve for thousands.
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/predict_check.h"
+#include "cli/predict_fit.h"
+#include "cli/predict_options.h"
+#include "cli/predict_tables.h"
+#include "cli/study_runs.h"
+#include "predict/simulator.h"
+#include "report/html.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <memory>
+
+namespace lockstep::cli {
+
+namespace {
+
+std::vector<double> sizes_of(const PredictCommand& options) {
+  std::vector<double> sizes;
+  for (const std::string& size : options.sizes)
+    sizes.push_back(static_cast<double>(parse_bytes(size)));
+  return sizes;
+}
+
+void run_fit(const PredictCommand& options) {
+  for (const std::string& transport : options.fit) {
+    const predict::Fit fit = fit_transport(transport, {});
+    print_table(residual_table(fit));
+    fmt::print("{}\nmedian error {:.1f} %\n", text_of(fit.network), 100 * fit.median_error());
+    if (fits_folder().empty()) continue;
+    predict::save_fit(fits_folder(), fit);
+    fmt::print("kept in {}: --network {}\n", fits_folder().string(), transport);
+  }
+}
+
+void write_page(const std::filesystem::path& file, const predict::Scaling& scaling) {
+  nlohmann::json page = predict::to_json(scaling);
+  page.update({{"title", fmt::format("{} over {}, predicted", scaling.job.run.model,
+                                     scaling.job.network.name)},
+               {"command", typed_command()},
+               {"version", version()},
+               {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
+               {"notes", notes_of(scaling)}});
+  for (const study::TextTable& table :
+       {best_table(scaling), crossing_table(scaling), iteration_table(scaling)})
+    if (!table.rows.empty()) page["tables"].push_back(study::to_json(table));
+  write_file(file, report::predict_html_of(page));
+}
+
+/// In the run's folder, unless it was named or there is no folder.
+std::filesystem::path page_of(const PredictCommand& options) {
+  if (!options.html.empty()) return options.html;
+  const std::filesystem::path run = options.run;
+  return (std::filesystem::is_directory(run) ? run : std::filesystem::path(".")) / "predict.html";
+}
+
+/// Next to this program.
+std::filesystem::path simulating_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "lockstep-simulate";
+}
+
+void add_simulations(predict::Scaling& scaling, const PredictCommand& options) {
+  if (scaling.job.cores > 0)
+    throw UsageError(
+        "--simulate is for a network between hosts: a fitted transport of this machine has none");
+  const predict::SimulatorOptions wanted{.topology = predict::parse_topology(options.topology),
+                                         .slow_link = options.slow_link,
+                                         .program = simulating_program()};
+  predict::Simulator simulator(wanted);
+  const std::vector<predict::Prediction> by_formula = scaling.predictions;
+  for (const predict::Prediction& one : by_formula) {
+    if (one.workers == 1 || one.workers > options.simulate_up_to) continue;
+    predict::require_room(wanted.topology, predict::world_of(one.workers, scaling.job.per_host));
+    if (options.json != "-" && on_terminal())
+      fmt::print(stderr, "simulating {} on {} workers\n", one.plan.name, one.workers);
+    if (auto simulated = predict::simulate_prediction(simulator, scaling.job, one))
+      scaling.predictions.push_back(*simulated);
+  }
+}
+
+void require_simulation(const PredictCommand& options) {
+  predict::parse_topology(options.topology);
+  if (!options.simulate && (options.slow_link != 1 || options.topology != "switch"))
+    throw UsageError("--slow-link and --topology are those of a simulation: add --simulate");
+}
+
+void run_scaling(const PredictCommand& options) {
+  const std::filesystem::path page = page_of(options);
+  const predict::ScalingJob job = scaling_job_of(options);
+  require_writable(page);
+  predict::Scaling scaling = predict::predict_scaling(job);
+  if (options.simulate) add_simulations(scaling, options);
+  if (options.json != "-") {
+    print_table(iteration_table(scaling));
+    print_table(best_table(scaling));
+    fmt::print("{}\n", verdict_of(scaling));
+    for (const std::string& note : notes_of(scaling)) fmt::print("{}\n", note);
+  }
+  write_page(page, scaling);
+  if (options.json != "-") fmt::print("page: {}\n", page.string());
+  write_json(options.json, predict::to_json(scaling));
+}
+
+/// Without a run: collectives alone.
+void run_collectives(const PredictCommand& options) {
+  const ChosenNetwork chosen = choose_network(options.network);
+  for (int workers : options.workers)
+    if (workers < 1) throw UsageError("--workers must be 1 or more each");
+  print_table(collective_table(chosen.network, chosen.cores, chosen.one_host, options.workers,
+                               sizes_of(options)));
+  fmt::print("{}\nnaive: {}\n", text_of(chosen.network), predict::naive_misleads());
+}
+
+void run_predict(const PredictCommand& options) {
+  require_simulation(options);
+  if (options.check) return run_check(options);
+  run_fit(options);
+  if (!options.run.empty()) return run_scaling(options);
+  if (!options.json.empty() || !options.html.empty())
+    throw UsageError("--json and --html show predictions of iterations: name a recorded --run");
+  if (options.fit.empty()) run_collectives(options);
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand(
+      "predict",
+      "how a job scales, from a run of one worker: iterations with every sync method on thousands "
+      "of workers; without a run, collectives");
+  auto options = std::make_shared<PredictCommand>();
+  add_predict_options(*command, *options);
+  command->callback([options, &code] {
+    try {
+      run_predict(*options);
+    } catch (...) {
+      code = report_exception("lockstep predict");
+    }
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,193 @@
+#include "cli/predict_check.h"
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/predict_fit.h"
+#include "cli/predict_tables.h"
+#include "cli/study_runs.h"
+#include "launch/machine.h"
+#include "observe/statistics.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <optional>
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr std::size_t kBatch = 64;  // of a worker
+constexpr std::size_t kIterations = 8;
+const std::vector<int> kWorlds{2, 4};
+const std::vector<std::string> kMethods{"all-reduce", "ring", "ddp"};
+
+/// Where ranks are, and what is known of it before anything is measured there but for fits.
+struct Place {
+  std::string name;
+  std::string transport;
+  predict::Fit model;
+  bool one_host = false;
+  double core_share = 0;
+  const launch::NetworkHosts* hosts = nullptr;
+};
+
+struct Checked {
+  std::vector<std::string> cells;
+  double predicted = 0;
+  double measured = 0;
+  double error() const { return std::abs(predicted - measured) / measured; }
+};
+
+double median_error(const std::vector<Checked>& all) {
+  std::vector<double> errors;
+  for (const Checked& one : all) errors.push_back(one.error());
+  return observe::percentile(errors, 0.5);
+}
+
+/// The last columns are predicted, measured and error.
+void print_checked(const std::string& what, std::vector<std::string> columns,
+                   const std::vector<Checked>& all, double unit) {
+  study::TextTable table{.title = what, .columns = std::move(columns), .rows = {}, .explain = {}};
+  for (const Checked& one : all) {
+    table.rows.push_back(one.cells);
+    for (double seconds : {one.predicted, one.measured})
+      table.rows.back().push_back(fmt::format("{:.1f}", seconds * unit));
+    table.rows.back().push_back(study::percent_cell(one.error()));
+  }
+  print_table(table);
+  fmt::print("{}: median error {:.1f} %\n", what, 100 * median_error(all));
+}
+
+/// Other lengths than those that were fitted to.
+std::vector<Checked> check_collectives(const Place& place) {
+  const FitPlan plan{.workers = kWorlds, .sizes = {128 << 10, 2 << 20, 16 << 20}};
+  std::vector<Checked> all;
+  for (const predict::Measurement& one : measure_transport(place.transport, plan, place.hosts)) {
+    if (one.collective.operation != comm::Operation::all_reduce) continue;
+    all.push_back({{place.name, std::string(name_of(one.collective.algorithm)),
+                    std::to_string(one.world.size),
+                    format_bytes(static_cast<std::uint64_t>(one.collective.bytes))},
+                   place.model.predicted(one),
+                   one.seconds});
+  }
+  return all;
+}
+
+train::TrainConfig training(const std::filesystem::path& folder, const std::string& name,
+                            int workers) {
+  train::TrainConfig config;
+  config.model = "vgg11";
+  config.data = "synthetic:3x32x32,train=4096,test=16";
+  config.workers = workers;
+  config.threads = 1;
+  config.batch = kBatch * static_cast<std::size_t>(workers);
+  config.epochs = 0;
+  config.iterations = kIterations;
+  config.run_dir = folder / name;
+  config.command = typed_command();
+  return config;
+}
+
+/// Trainings of one study, in a folder of their own.
+class Trainings {
+ public:
+  explicit Trainings(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// One worker, which is all that the model is told of, but for how much longer two compute side
+  /// by side that never meet.
+  void record() {
+    run(training(folder_, "alone", 1), nullptr);
+    recorded_ = predict::read_recorded_run(folder_ / "alone");
+    train::TrainConfig apart = training(folder_, "apart", 2);
+    apart.sync = "local-sgd";
+    apart.local_steps = 1000;
+    crowding_ = run(apart, nullptr) / recorded_.seconds();
+    fmt::print("one worker: {:.1f} ms an iteration; two side by side: {:.2f} times as long\n",
+               1e3 * recorded_.seconds(), crowding_);
+  }
+
+  std::vector<Checked> check(const Place& place) {
+    std::vector<Checked> all;
+    for (int workers : kWorlds)
+      for (const std::string& method : kMethods) {
+        train::TrainConfig config =
+            training(folder_, fmt::format("{}-{}-{}", place.name, workers, method), workers);
+        config.sync = method;
+        config.transport = place.transport;
+        const double measured = run(config, place.hosts);
+        all.push_back({{place.name, method, std::to_string(workers)},
+                       predict::predict(job_for(place), method, workers).seconds(),
+                       measured});
+      }
+    return all;
+  }
+
+ private:
+  double run(const train::TrainConfig& config, const launch::NetworkHosts* hosts) {
+    return run_training(config, ProgressStyle::silent, 1, stdout, OnInterrupt::end, hosts)
+        .seconds_per_iteration.p50;
+  }
+
+  predict::ScalingJob job_for(const Place& place) const {
+    return {.run = recorded_,
+            .network = place.model.network,
+            .workers = kWorlds,
+            .methods = kMethods,
+            .bucket_megabytes = {25},
+            .per_host = place.one_host ? kWorlds.back() : 1,
+            .cores = place.model.cores,
+            .crowding = std::max(1.0, crowding_),
+            .core_share = place.core_share};
+  }
+
+  const std::filesystem::path folder_;
+  predict::RecordedRun recorded_;
+  double crowding_ = 1;
+};
+
+void check_place(const Place& place, Trainings& trainings, std::vector<Checked>& collectives,
+                 std::vector<Checked>& iterations) {
+  fmt::print("measuring {} …\n", place.name);
+  std::fflush(stdout);
+  for (Checked& one : check_collectives(place)) collectives.push_back(std::move(one));
+  for (Checked& one : trainings.check(place)) iterations.push_back(std::move(one));
+}
+
+}  // namespace
+
+void run_check(const PredictCommand& options) {
+  const std::filesystem::path folder =
+      options.run.empty() ? default_run_dir("predict") : options.run;
+  Trainings trainings(folder);
+  trainings.record();
+  std::vector<Checked> collectives, iterations;
+  const predict::Fit shm = fit_transport("shm", {}), gloo = fit_transport("gloo", {});
+  for (const predict::Fit* fit : {&shm, &gloo})
+    fmt::print("{}; fitted to a median error of {:.1f} %\n", text_of(fit->network),
+               100 * fit->median_error());
+  check_place({"shm", "shm", shm, true}, trainings, collectives, iterations);
+  check_place({"gloo", "gloo", gloo}, trainings, collectives, iterations);
+  if (::geteuid() == 0) {
+    const launch::NetworkHosts hosts(kWorlds.back(), {});
+    predict::Fit wires{predict::parse_network("1gbit"), launch::find_cores().usable(), {}};
+    // What the kernel's copies take of a core is known from loopback.
+    const double core_share = gloo.network.per_byte / wires.network.per_byte;
+    check_place({"1gbit", "gloo", wires, false, core_share, &hosts}, trainings, collectives,
+                iterations);
+  } else {
+    fmt::print("not root: links of 1 Gbit/s between namespaces are left out\n");
+  }
+  print_checked(
+      "collectives of 64 KiB and more",
+      {"place", "algorithm", "workers", "bytes", "predicted us", "measured us", "error %"},
+      collectives, 1e6);
+  print_checked("iterations of VGG-11",
+                {"place", "method", "workers", "predicted ms", "measured ms", "error %"},
+                iterations, 1e3);
+  fmt::print("The runs are recorded in {}\n", folder.string());
+}
+
+}  // namespace lockstep::cli

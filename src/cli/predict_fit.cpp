@@ -1,0 +1,66 @@
+#include "cli/predict_fit.h"
+
+#include "cli/bench_start.h"
+#include "cli/transport_list.h"
+#include "launch/machine.h"
+
+#include <map>
+#include <tuple>
+
+namespace lockstep::cli {
+
+namespace {
+
+using comm::Operation;
+
+/// The fastest of several rounds, by what was timed.
+class Fastest {
+ public:
+  void add(const BenchRun& run, Operation operation) {
+    for (const BenchResult& result : run.results) {
+      if (result.algorithm == Algorithm::native) continue;  // nobody knows what it does
+      const auto [place, is_new] = seconds_.try_emplace(
+          {operation, result.algorithm, run.workers, result.bytes}, result.seconds);
+      if (!is_new) place->second = std::min(place->second, result.seconds);
+    }
+  }
+
+  std::vector<predict::Measurement> measurements() const {
+    std::vector<predict::Measurement> all;
+    for (const auto& [what, seconds] : seconds_) {
+      const auto& [operation, algorithm, workers, bytes] = what;
+      const int per_host = algorithm == Algorithm::direct ? workers : 1;
+      all.push_back(
+          {{operation, algorithm, static_cast<double>(bytes)}, {workers, per_host}, seconds});
+    }
+    return all;
+  }
+
+ private:
+  std::map<std::tuple<Operation, Algorithm, int, std::uint64_t>, double> seconds_;
+};
+
+}  // namespace
+
+std::vector<predict::Measurement> measure_transport(const std::string& transport,
+                                                    const FitPlan& plan,
+                                                    const launch::NetworkHosts* hosts) {
+  Fastest fastest;
+  for (int round = 0; round < plan.rounds; ++round)
+    for (int workers : plan.workers) {
+      const BenchPlan barrier{.op = "barrier", .algorithms = {}, .sizes = {0}, .repeat = 20};
+      fastest.add(measure_on(transport, workers, barrier, hosts), Operation::barrier);
+      const BenchPlan all_reduce{.algorithms = {}, .sizes = plan.sizes, .repeat = plan.repeat};
+      fastest.add(measure_on(transport, workers, all_reduce, hosts), Operation::all_reduce);
+    }
+  return fastest.measurements();
+}
+
+predict::Fit fit_transport(const std::string& transport, const FitPlan& plan) {
+  require_transport(transport);
+  predict::Network start = predict::parse_network("loopback");
+  start.name = transport;
+  return predict::fit(start, launch::find_cores().usable(), measure_transport(transport, plan));
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,52 @@
+// The options of lockstep predict: what they are called, and what follows from them.
+#pragma once
+
+#include "predict/scaling.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockstep::cli {
+
+struct PredictCommand {
+  std::vector<std::string> fit;  ///< transports to measure
+  std::string run;               ///< folder of a recorded run
+  std::string network = "10gbit";
+  std::vector<int> workers{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+  std::vector<std::string> methods;
+  std::vector<double> bucket_megabytes{1, 4, 10, 25, 50, 100};
+  int per_host = 1;
+  double worth = 0.5;
+  double slow_rank = 1;
+  double jitter = 0;
+  bool simulate = false;
+  std::string topology = "switch";
+  int simulate_up_to = 1024;
+  double slow_link = 1;
+  bool check = false;
+  std::vector<std::string> sizes{"64K", "1M", "36M"};
+  std::string html;
+  std::string json;
+};
+
+void add_predict_options(CLI::App& command, PredictCommand& options);
+
+/// A network by its name, one's own, or one that was fitted; see parse_network. Sets what follows
+/// from it: workers of a fitted one share this machine's cores. Throws UsageError.
+struct ChosenNetwork {
+  predict::Network network;
+  int cores = 0;
+  bool one_host = false;  ///< all ranks share memory
+};
+ChosenNetwork choose_network(const std::string& text);
+
+/// Reads the recorded run. Throws UsageError for options that make no sense.
+predict::ScalingJob scaling_job_of(const PredictCommand& options);
+
+/// Where fits are kept; empty where there is no such place.
+std::filesystem::path fits_folder();
+
+}  // namespace lockstep::cli

@@ -1,0 +1,152 @@
+#include "cli/predict_tables.h"
+
+#include "base/text.h"
+#include "comm/algorithms.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::cli {
+
+using predict::Prediction;
+using study::percent_cell;
+using study::TextTable;
+
+namespace {
+
+std::string milliseconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.4g}", 1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
+}
+
+std::string bucket_of(const Prediction& one) {
+  return one.plan.in_buckets() ? fmt::format("{:g}", one.plan.bucket_bytes / (1 << 20)) : "-";
+}
+
+}  // namespace
+
+TextTable iteration_table(const predict::Scaling& scaling) {
+  TextTable table{.title = "Iterations",
+                  .columns = {"method", "workers", "by", "ms", "communication ms", "exposed ms",
+                              "bucket MiB", "speed-up", "efficiency %"},
+                  .rows = {},
+                  .explain = {{"by", "closed forms, or the simulation of every message"},
+                              {"exposed ms", "what communication adds to the iteration"},
+                              {"bucket MiB", "the best of those that there are to choose from"},
+                              {"speed-up", "images a second relative to one worker's"},
+                              {"efficiency %", "of it, what each worker contributes"}}};
+  for (const Prediction& one : scaling.predictions)
+    table.rows.push_back({one.plan.name, std::to_string(one.workers),
+                          one.simulated ? "simulation" : "formula", milliseconds(one.seconds()),
+                          milliseconds(one.forecast.communication),
+                          milliseconds(one.forecast.exposed), bucket_of(one),
+                          fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency())});
+  return table;
+}
+
+TextTable best_table(const predict::Scaling& scaling) {
+  TextTable table{
+      .title = "The best at each size",
+      .columns = {"workers", "method", "bucket MiB", "ms", "speed-up", "efficiency %",
+                  "each adds %"},
+      .rows = {},
+      .explain = {{"each adds %", "what every worker since the row before adds, in % of one"}}};
+  const Prediction* before = nullptr;
+  const std::vector<Prediction> best = predict::best_by_workers(scaling);
+  for (const Prediction& one : best) {
+    const double added =
+        before ? (one.speedup() - before->speedup()) / (one.workers - before->workers) : 1;
+    table.rows.push_back({std::to_string(one.workers), one.workers == 1 ? "alone" : one.plan.name,
+                          bucket_of(one), milliseconds(one.seconds()),
+                          fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency()),
+                          percent_cell(added)});
+    before = &one;
+  }
+  return table;
+}
+
+TextTable crossing_table(const predict::Scaling& scaling) {
+  TextTable table{.title = "Where methods cross",
+                  .columns = {"method", "overtakes", "slower at", "faster from"},
+                  .rows = {},
+                  .explain = {}};
+  for (const predict::Crossing& one : predict::crossings(scaling))
+    table.rows.push_back(
+        {one.method, one.than, std::to_string(one.below), std::to_string(one.from)});
+  return table;
+}
+
+TextTable collective_table(const predict::Network& network, int cores, bool one_host,
+                           const std::vector<int>& workers, const std::vector<double>& sizes) {
+  using comm::Operation;
+  TextTable table{.title = "All-reduce",
+                  .columns = {"workers", "bytes", "algorithm", "us", "link used %",
+                              "least possible us", "naive us"},
+                  .rows = {},
+                  .explain = {{"naive us", predict::naive_misleads()}}};
+  for (int ranks : workers)
+    for (double bytes : sizes) {
+      if (ranks == 1) continue;
+      const comm::RecordedWorld world{ranks, one_host ? ranks : 1};
+      for (Algorithm algorithm :
+           comm::algorithms_of(Operation::all_reduce, {.shared_memory = one_host})) {
+        const double seconds = cost_of({Operation::all_reduce, algorithm, bytes}, world, network)
+                                   .seconds(network, cores);
+        table.rows.push_back(
+            {std::to_string(ranks), format_bytes(static_cast<std::uint64_t>(bytes)),
+             std::string(name_of(algorithm)), fmt::format("{:.1f}", 1e6 * seconds),
+             percent_cell(predict::utilisation(bytes, ranks, seconds, network)),
+             fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, ranks, network)),
+             fmt::format("{:.1f}", 1e6 * predict::naive_seconds(bytes, ranks, network))});
+      }
+    }
+  return table;
+}
+
+TextTable residual_table(const predict::Fit& fit) {
+  TextTable table{.title = fit.network.name,
+                  .columns = {"operation", "algorithm", "workers", "bytes", "measured us",
+                              "model us", "error %"},
+                  .rows = {},
+                  .explain = {}};
+  for (const predict::Measurement& one : fit.measurements)
+    table.rows.push_back(
+        {std::string(comm::name_of(one.collective.operation)),
+         std::string(name_of(one.collective.algorithm)), std::to_string(one.world.size),
+         format_bytes(static_cast<std::uint64_t>(one.collective.bytes)),
+         fmt::format("{:.1f}", 1e6 * one.seconds), fmt::format("{:.1f}", 1e6 * fit.predicted(one)),
+         percent_cell(fit.error(one))});
+  return table;
+}
+
+std::string text_of(const predict::Network& network) {
+  return fmt::format(
+      "{}: alpha {:.3g} us, beta {:.3g} ns a byte ({:.3g} GB/s), gamma {:.3g} ns a byte, agreement "
+      "{:.3g} us, meeting {:.3g} us, copy {:.3g} ns a byte",
+      network.name, 1e6 * network.latency, 1e9 * network.per_byte,
+      network.per_byte > 0 ? 1e-9 / network.per_byte : 0, 1e9 * network.per_added,
+      1e6 * network.agreement, 1e6 * network.meeting, 1e9 * network.per_copied);
+}
+
+std::vector<std::string> notes_of(const predict::Scaling& scaling) {
+  const predict::ScalingJob& job = scaling.job;
+  std::vector<std::string> notes{
+      fmt::format("One worker of the recorded run takes {:.4g} s for {} images of {}, {:.4g} s of "
+                  "it in backward; its gradients are {:.4g} MB.",
+                  job.run.seconds(), job.run.batch, job.run.model, job.run.backward,
+                  job.run.bytes() / 1e6),
+      "Every worker brings a batch as large: with twice the workers an iteration has twice the "
+      "images.",
+      "The network is taken as " + text_of(job.network) + "."};
+  if (job.cores > 0)
+    notes.push_back(fmt::format(
+        "All workers share {} cores: with more threads than that they take turns.", job.cores));
+  if (job.per_host > 1)
+    notes.push_back(fmt::format("{} ranks share a host, its memory and its link.", job.per_host));
+  if (job.slow_rank > 1 || job.jitter > 0)
+    notes.push_back(fmt::format(
+        "One rank computes {:g} times as long, and computing times vary by {:g} %: all wait for "
+        "the slowest.",
+        job.slow_rank, 100 * job.jitter));
+  return notes;
+}
+
+}  // namespace lockstep::cli

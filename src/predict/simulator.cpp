@@ -1,0 +1,144 @@
+#include "predict/simulator.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "base/number.h"
+#include "base/temporary_file.h"
+#include "launch/tool.h"
+#include "predict/pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace lockstep::predict {
+
+using simulate::Topology;
+
+namespace {
+
+/// As src/comm/collectives/ring.cpp has it.
+constexpr double kSegment = 256 * 1024;
+/// Rings of fewer ranks are simulated as they are: it takes a moment.
+constexpr int kManyRanks = 64;
+/// What the switches of a fat tree, and the links between a dragonfly's groups, have places for.
+constexpr int kMostHosts = 1024;
+
+constexpr std::pair<std::string_view, Topology> kTopologies[] = {
+    {"switch", Topology::one_switch},
+    {"fat-tree", Topology::fat_tree},
+    {"dragonfly", Topology::dragonfly}};
+
+template <typename T>
+void append(std::ofstream& file, const T* values, std::size_t count) {
+  file.write(reinterpret_cast<const char*>(values),
+             static_cast<std::streamsize>(count * sizeof(T)));
+}
+
+void write_request(const std::string& path, const simulate::Request& request,
+                   const Pattern& pattern) {
+  std::ofstream file(path, std::ios::binary);
+  append(file, &request, 1);
+  for (const comm::RecordedSteps& steps : pattern.ranks) {
+    const std::uint64_t count = steps.size();
+    append(file, &count, 1);
+    append(file, steps.data(), steps.size());
+  }
+  if (!file.flush()) throw FileError(fmt::format("cannot write {}: {}", path, last_system_error()));
+}
+
+double read_result(const std::string& path) {
+  std::string text = read_file(path);
+  if (text.ends_with('\n')) text.pop_back();
+  const auto seconds = number_in<double>(text);
+  if (!seconds) throw Error(fmt::format("lockstep-simulate's result is '{}'", text));
+  return *seconds;
+}
+
+}  // namespace
+
+Topology parse_topology(std::string_view name) {
+  for (const auto& [its_name, topology] : kTopologies)
+    if (its_name == name) return topology;
+  throw UsageError(
+      fmt::format("there is no topology '{}': there are switch, fat-tree and dragonfly", name));
+}
+
+void require_room(Topology topology, const comm::RecordedWorld& world) {
+  if (topology == Topology::one_switch || world.hosts() <= kMostHosts) return;
+  throw UsageError(fmt::format(
+      "{} workers are on {} hosts, and a {} has places for {}: take fewer workers, more ranks a "
+      "host (--ranks-per-host), or one switch",
+      world.size, world.hosts(), topology == Topology::fat_tree ? "fat tree" : "dragonfly",
+      kMostHosts));
+}
+
+Simulator::Simulator(SimulatorOptions options) : options_(std::move(options)) {
+  if (!std::filesystem::exists(options_.program))
+    throw UsageError(fmt::format("{} is not there: install libsimgrid-dev and build again",
+                                 options_.program.string()));
+  if (!(options_.slow_link >= 1)) throw UsageError("--slow-link must be 1 or more: times as slow");
+  if (options_.slow_link > 1 && options_.topology != Topology::one_switch)
+    throw UsageError("--slow-link is for one switch: leave --topology out");
+}
+
+double Simulator::seconds(const Collective& collective, const Site& site) {
+  const int ranks = site.world.size;
+  const double most = ranks * kSegment;
+  const bool ring = resolve(collective, site.world) == Algorithm::ring;
+  if (!ring || ranks < kManyRanks || collective.bytes > most) return exactly(collective, site);
+  Collective shortest = collective, longest = collective;
+  shortest.bytes = ranks * static_cast<double>(sizeof(float));  // one in every chunk
+  longest.bytes = most / 8;                                     // long enough for the slope
+  const double first = exactly(shortest, site), last = exactly(longest, site);
+  const double place = (collective.bytes - shortest.bytes) / (longest.bytes - shortest.bytes);
+  return first + std::max(0.0, place) * (last - first);
+}
+
+double Simulator::exactly(const Collective& collective, const Site& site) {
+  const Key key{collective.operation, resolve(collective, site.world),
+                static_cast<std::uint64_t>(collective.bytes), site.world.size, site.world.per_host};
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  const double agreement =
+      cost_of(collective, site.world, site.network).agreements * site.network.agreement;
+  return known_[key] = agreement + run(collective, site);
+}
+
+double Simulator::run(const Collective& collective, const Site& site) const {
+  const TemporaryFile request, result;
+  const Network& network = site.network;
+  write_request(request.path(),
+                {.topology = options_.topology,
+                 .ranks = static_cast<std::uint32_t>(site.world.size),
+                 .per_host = static_cast<std::uint32_t>(site.world.per_host),
+                 .latency = network.latency,
+                 .per_byte = network.per_byte,
+                 .per_added = network.per_added,
+                 .meeting = network.meeting,
+                 .per_copied = network.per_copied,
+                 .slow_link = options_.slow_link},
+                record(collective, site.world));
+  launch::run_tool({options_.program, request.path(), result.path()});
+  return read_result(result.path());
+}
+
+std::optional<Prediction> simulate_prediction(Simulator& simulator, const ScalingJob& job,
+                                              const Prediction& by_formula) {
+  const Site site = site_of(job, by_formula.workers);
+  const std::vector<Exchange> exchanges = exchanges_of(by_formula.plan, job.run, site.world);
+  const bool all_collectives = std::all_of(exchanges.begin(), exchanges.end(), [](const auto& one) {
+    return one.collective.has_value();
+  });
+  if (!all_collectives) return std::nullopt;
+  Prediction simulated = by_formula;
+  simulated.simulated = true;
+  simulated.forecast = forecast(job.run, by_formula.plan, site,
+                                [&](const Collective& collective, const Site& its_site) {
+                                  return simulator.seconds(collective, its_site);
+                                });
+  return simulated;
+}
+
+}  // namespace lockstep::predict

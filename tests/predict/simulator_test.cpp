@@ -1,0 +1,118 @@
+// Simulations beside closed forms, where there is no contention, and with it, where there is.
+#include "predict/simulator.h"
+
+#include <lockstep/error.h>
+
+#include "predict/recorded_runs.h"
+#include "support/errors.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::predict {
+namespace {
+
+using comm::Operation;
+using simulate::Topology;
+
+class Simulations : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (program().empty()) GTEST_SKIP() << "this build has no simulator";
+  }
+
+  static std::filesystem::path program() {
+#ifdef LOCKSTEP_SIMULATE
+    return LOCKSTEP_SIMULATE;
+#else
+    return {};
+#endif
+  }
+
+  static double seconds(Algorithm algorithm, int ranks, double bytes, int per_host = 1,
+                        const SimulatorOptions& options = {.program = program()}) {
+    Simulator simulator(options);
+    return simulator.seconds({Operation::all_reduce, algorithm, bytes},
+                             {.world = {ranks, per_host}, .network = parse_network("10gbit")});
+  }
+
+  static double by_formula(Algorithm algorithm, int ranks, double bytes, int per_host = 1) {
+    return closed_form_seconds({Operation::all_reduce, algorithm, bytes},
+                               {.world = {ranks, per_host}, .network = parse_network("10gbit")});
+  }
+};
+
+TEST_F(Simulations, OfARingWithoutContentionAgreeWithTheClosedForm) {
+  for (int ranks : {2, 5, 16})
+    for (double bytes : {64e3, 4e6, 40e6}) {
+      const double expected = by_formula(Algorithm::ring, ranks, bytes);
+      EXPECT_NEAR(seconds(Algorithm::ring, ranks, bytes), expected, 0.05 * expected)
+          << bytes << " bytes on " << ranks;
+    }
+}
+
+TEST_F(Simulations, OfManyRanksInARingAgreeToo) {
+  const double expected = by_formula(Algorithm::ring, 64, 3e6);
+  EXPECT_NEAR(seconds(Algorithm::ring, 64, 3e6), expected, 0.05 * expected);
+}
+
+TEST_F(Simulations, OfTheOtherAlgorithmsAgreeOnOneSwitch) {
+  for (Algorithm algorithm : {Algorithm::tree, Algorithm::halving_doubling, Algorithm::star}) {
+    const double expected = by_formula(algorithm, 16, 1e6);
+    EXPECT_NEAR(seconds(algorithm, 16, 1e6), expected, 0.05 * expected) << name_of(algorithm);
+  }
+}
+
+TEST_F(Simulations, OfRanksThatShareAHostsLinkAgreeWithTheHierarchysForm) {
+  const double expected = by_formula(Algorithm::hierarchical, 16, 4e6, 4);
+  EXPECT_NEAR(seconds(Algorithm::hierarchical, 16, 4e6, 4), expected, 0.1 * expected);
+}
+
+TEST_F(Simulations, OfADragonflyShowContention) {
+  // Pairs that are far apart share the links between routers and groups.
+  const double bytes = 16e6;
+  const SimulatorOptions dragonfly{.topology = Topology::dragonfly, .program = program()};
+  EXPECT_GT(seconds(Algorithm::halving_doubling, 128, bytes, 1, dragonfly),
+            1.2 * seconds(Algorithm::halving_doubling, 128, bytes));
+  const SimulatorOptions fat_tree{.topology = Topology::fat_tree, .program = program()};
+  EXPECT_GE(seconds(Algorithm::halving_doubling, 128, bytes, 1, fat_tree),
+            0.9 * seconds(Algorithm::halving_doubling, 128, bytes));
+}
+
+TEST_F(Simulations, OfASlowLinkAreAsSlowAsThatLink) {
+  const SimulatorOptions slow{.slow_link = 4, .program = program()};
+  EXPECT_NEAR(seconds(Algorithm::ring, 8, 16e6, 1, slow) / seconds(Algorithm::ring, 8, 16e6), 4,
+              0.4);
+}
+
+TEST_F(Simulations, OfIterationsTakeTheCollectivesPlace) {
+  const ScalingJob job{.run = made_up_run(),
+                       .network = parse_network("10gbit"),
+                       .workers = {4},
+                       .methods = {"ddp"},
+                       .bucket_megabytes = {25}};
+  Simulator simulator({.program = program()});
+  const Prediction formula = predict(job, "ddp", 4);
+  const std::optional<Prediction> simulated = simulate_prediction(simulator, job, formula);
+  ASSERT_TRUE(simulated);
+  EXPECT_TRUE(simulated->simulated);
+  EXPECT_NEAR(simulated->seconds(), formula.seconds(), 0.05 * formula.seconds());
+  EXPECT_FALSE(simulate_prediction(simulator, job, predict(job, "p2p", 4)));
+}
+
+TEST_F(Simulations, RefuseWhatMakesNoSense) {
+  testing::expect_error<UsageError>([] { Simulator({.program = "/nowhere"}); },
+                                    {"/nowhere", "libsimgrid-dev"});
+  testing::expect_error<UsageError>([] { Simulator({.slow_link = 0, .program = program()}); },
+                                    {"--slow-link"});
+  testing::expect_error<UsageError>([] { parse_topology("torus"); }, {"torus", "dragonfly"});
+  testing::expect_error<UsageError>(
+      [] {
+        require_room(Topology::fat_tree, {4096, 1});
+      },
+      {"4096 hosts", "1024"});
+  require_room(Topology::fat_tree, {4096, 4});
+  require_room(Topology::one_switch, {4096, 1});
+}
+
+}  // namespace
+}  // namespace lockstep::predict
