@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/launch_options.h"
+#include "cli/post_mortem.h"
 #include "cli/restarts.h"
 #include "launch/job.h"
 #include "launch/token_file.h"
@@ -17,14 +18,17 @@ namespace lockstep::cli {
 
 namespace {
 
-std::string report_of(const launch::JobResult& result) {
+/// The output of workers may be kept in a folder, which then has the verdict on them as well.
+std::string report_of(const launch::JobResult& result, const std::filesystem::path& log_dir) {
   std::string report;
   for (const std::string& warning : result.warnings)
     report += fmt::format("lockstep launch: {}\n", warning);
   if (result.interrupted_by != 0) return report;
+  const std::string verdict = leave_post_mortem_of_program(result, "lockstep launch: ", log_dir);
   if (result.failure_elsewhere)
-    return report + fmt::format("lockstep launch: {}\n", result.failure_elsewhere->text);
+    return report + verdict + fmt::format("lockstep launch: {}\n", result.failure_elsewhere->text);
   if (!result.first_failure) return report;
+  report += verdict;
   report += fmt::format("lockstep launch: {}\n", result.first_failure->text());
   if (result.last_lines.empty()) return report;
   report +=
@@ -54,8 +58,8 @@ int run_launch(const CLI::App& command, LaunchCommand& options) {
   };
   const auto say = [&](const launch::JobResult& ended, int restart) {
     const std::string text =
-        fmt::format("{}lockstep launch: starting all workers again ({} of {})\n", report_of(ended),
-                    restart, options.restarts);
+        fmt::format("{}lockstep launch: starting all workers again ({} of {})\n",
+                    report_of(ended, options.job.output.log_dir), restart, options.restarts);
     // Not for good: workers would inherit it.
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     std::fputs(text.c_str(), stderr);
@@ -64,7 +68,7 @@ int run_launch(const CLI::App& command, LaunchCommand& options) {
   const launch::JobResult result = run_with_restarts(options.restarts, run, say);
   // Whoever read this program's output may be gone; its exit code still counts.
   std::signal(SIGPIPE, SIG_IGN);
-  std::fputs(report_of(result).c_str(), stderr);
+  std::fputs(report_of(result, options.job.output.log_dir).c_str(), stderr);
   return result.code();
 }
 

@@ -4,6 +4,7 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/post_mortem.h"
 #include "cli/restarts.h"
 #include "cli/stop_request.h"
 #include "cli/this_program.h"
@@ -101,9 +102,12 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
                           const launch::NetworkHosts* hosts) {
   train::TrainConfig now = config;
   const auto run = [&](int) {
-    if (needs_mpirun(now.transport, now.workers))
-      return run_mpirun_training(now, style, log_every, on_interrupt);
-    return run_processes_training(now, style, log_every, out, on_interrupt, hosts);
+    launch::JobResult result =
+        needs_mpirun(now.transport, now.workers)
+            ? run_mpirun_training(now, style, log_every, on_interrupt)
+            : run_processes_training(now, style, log_every, out, on_interrupt, hosts);
+    fmt::print(stderr, "{}", leave_post_mortem(result, "lockstep: ", now.run_dir));
+    return result;
   };
   const auto say = [&](const launch::JobResult& ended, int restart) {
     now.resume = train::has_checkpoints(now.run_dir);
@@ -118,6 +122,7 @@ train::Summary run_training(const train::TrainConfig& config, ProgressStyle styl
                             std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
                             const launch::NetworkHosts* hosts) {
   train::require_possible_schedule(config);
+  if (!config.resume) remove_post_mortem(config.run_dir);
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out, on_interrupt);
   else

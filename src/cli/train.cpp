@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/control_options.h"
 #include "cli/leave_report.h"
+#include "cli/post_mortem.h"
 #include "cli/restarts.h"
 #include "cli/run_training.h"
 #include "cli/stop_request.h"
@@ -114,6 +115,8 @@ void train_as_worker(TrainCommand& command) {
   command.config.workers = group.size();
   command.config.transport = group.transport();
   const bool shows_result = group.rank() == 0 && command.progress.empty();
+  if (shows_result && !command.config.resume && !command.config.restarted)
+    remove_post_mortem(command.config.run_dir);
   if (command.progress.empty())
     command.config.command = launch_command(group, command.config.command);
   const auto progress = make_progress(worker_style(command), command.view.log_every);

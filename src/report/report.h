@@ -8,6 +8,7 @@ namespace lockstep::report {
 
 /// What is beside the data of a folder's report.
 constexpr const char* kReportFile = "report.html";
+constexpr const char* kPostMortemFile = "postmortem.json";
 
 /// Whether the folder holds a run, a study, or runs below it.
 bool has_runs(const std::filesystem::path& folder);

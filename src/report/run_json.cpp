@@ -2,6 +2,9 @@
 
 #include <lockstep/error.h>
 
+#include "report/post_mortem.h"
+#include "report/report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,6 +72,23 @@ json timeline_of(const Run& run, const TimelineLimits& limits, LeftOut& left_out
   }
 }
 
+json post_mortem_of(const Run& run, const TimelineLimits& limits, LeftOut& left_out) {
+  const std::filesystem::path file = run.path / kPostMortemFile;
+  if (!std::filesystem::exists(file)) return nullptr;
+  try {
+    const Timeline post_mortem = read_post_mortem(file, limits);
+    if (post_mortem.ranks_left_out + post_mortem.spans_left_out > 0)
+      left_out.problems.push_back(
+          fmt::format("The post-mortem's timeline leaves out {} ranks, and {} short operations. {} "
+                      "has them all.",
+                      post_mortem.ranks_left_out, post_mortem.spans_left_out, kPostMortemFile));
+    return post_mortem.json;
+  } catch (const FileError& error) {  // the rest of the report is worth having
+    left_out.problems.push_back(fmt::format("There is no post-mortem: {}.", error.what()));
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> LeftOut::notes() const {
@@ -96,7 +116,8 @@ json run_json(const Run& run, const RunLimits& limits, LeftOut& left_out) {
               {"stopped", stopped_of(run)},
               {"test", test_of(run.metrics)},
               {"parts", parts_of(run.metrics)},
-              {"timeline", timeline_of(run, limits.timeline, left_out)}};
+              {"timeline", timeline_of(run, limits.timeline, left_out)},
+              {"post_mortem", post_mortem_of(run, limits.timeline, left_out)}};
   left_out.together = std::max(left_out.together, add_curves(run.metrics, limits.points, object));
   return object;
 }

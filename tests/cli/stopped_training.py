@@ -31,7 +31,7 @@ class StoppedTraining(ProgramTest):
         os.kill(victim, signal.SIGKILL)
         _, errors = self.finish(program, code=1)
         self.assertIn(f"the run failed: rank 2 (pid {victim}) was ended by signal 9 (Killed)", errors)
-        survivors = [line for line in errors.splitlines() if line.startswith("lockstep: ")]
+        survivors = [line for line in errors.splitlines() if line.startswith("lockstep: [")]
         self.assertEqual(len(survivors), self.workers - 1, errors)
         for line in survivors:
             self.assertIn("rank 2", line)

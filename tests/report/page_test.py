@@ -43,6 +43,27 @@ class Contents(PageTest):
                                                 "was killed or is still going.")
         self.expect_drawn(canvases=4)
 
+    def test_a_run_that_failed_says_how_it_ended(self):
+        data = {**sample.page(("ddp",)), "kind": "train"}
+        data["runs"][0]["post_mortem"] = sample.post_mortem()
+        self.show(data)
+        self.expect_drawn(canvases=8)
+        self.expect_readable()
+        self.assertIn("rank 2 (pid 4711) was ended by signal 9 (Killed) in step 17", self.text("#post-mortem .notes"))
+        self.assertEqual(len(self.table("Every rank's end")), 5)
+        self.assertEqual(self.text("#post-mortem-range"), "-1000.00 to 80.00 ms")
+        self.browser.click("#post-mortem .zoom button")
+        self.assertEqual(self.text("#post-mortem-range"), "-730.00 to -190.00 ms")
+        self.assertEqual(self.text("#timeline-range"), "0.00 to 1.20 ms", "each timeline has its own view")
+
+    def test_what_is_wrong_with_a_post_mortem_costs_nothing_else(self):
+        data = {**sample.page(("ddp", "ring")), "kind": "side-by-side"}
+        data["runs"][0]["post_mortem"] = {"verdict": [sample.HOSTILE]}
+        data["runs"][1]["post_mortem"] = {**sample.post_mortem(), "verdict": None}
+        self.show(data)
+        self.expect_drawn(canvases=8)
+        self.assertIn(sample.HOSTILE, self.text("#post-mortem .notes"))
+
     def test_hostile_text_stays_text(self):
         self.show(sample.hostile())
         self.assertEqual(self.browser.run("return document.title;"), " ".join(sample.HOSTILE.split()))

@@ -54,6 +54,24 @@ def run(name, ranks=4, points=100, seed=0):
     }
 
 
+def post_mortem(ranks=4, died=2):
+    """A second in which all reduce, until one is killed and the others wait for it."""
+    def lane(rank):
+        spans = [{"name": f"all_reduce #{number}", "kind": "collective", "start": -1e6 + 9e4 * number, "length": 6e4,
+                  "depth": 0, "bytes": 66000, "wait": 1e4, "detail": "direct, bucket 0, step 17"} for number in range(11)]
+        last = {"name": "all_reduce #34", "kind": "collective", "start": -1e4, "depth": 0, "bytes": 66000,
+                "length": 1e4 if rank == died else 9e4, "wait": 9e4, "detail": "failed"}
+        return {"rank": rank, "stream": "communication", "marks": [], "spans": [*spans, last],
+                "end": 0 if rank == died else 1e5 + rank}
+    return {"verdict": [f"rank {died} (pid 4711) was ended by signal 9 (Killed) in step 17, in all_reduce #34 (66 kB)",
+                        f"ranks 0, 1 and 3 waited for rank {died} in all_reduce #34 (66 kB), for up to 90 ms"],
+            "table": {"title": "Every rank's end",
+                      "columns": ["rank", "ended", "step", "in", "waited for rank", "waited ms"],
+                      "rows": [[str(rank), "exited with code 1", "17", "all_reduce #34", str(died), "90.000"]
+                               for rank in range(ranks)], "explain": {}},
+            "timeline": {"microseconds": 0, "lanes": [lane(rank) for rank in range(ranks)]}}
+
+
 def page(names=("alone", "ring", "ddp"), ranks=4, points=100, **more):
     runs = [run(name, 1 if name == "alone" else ranks, points, seed=index) for index, name in enumerate(names)]
     rows = [[its["name"], "5.000", "87.0", 'equal, "to the bit"'] for its in runs]

@@ -38,10 +38,10 @@ constexpr std::chrono::milliseconds kStopped(2500);
 constexpr std::chrono::milliseconds kDeadlineOfStopped(600);
 
 /// Someone has to wake it up again, or the test would not end.
-inline void stop_for_a_while() {
+inline void stop_for_a_while(std::chrono::milliseconds length = kStopped) {
   const pid_t late = ::getpid();
   if (::fork() == 0) {
-    std::this_thread::sleep_for(kStopped);
+    std::this_thread::sleep_for(length);
     ::kill(late, SIGCONT);
     ::_exit(0);
   }

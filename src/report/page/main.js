@@ -25,7 +25,7 @@ function startPage() {
   assignColours(page.runs.map((run) => run.name));
   followTheme();
   const top = header(page);
-  const sections = [notes(page), tables(page), scalingSection(page), learningSection(page), timeSection(page),
+  const sections = [notes(page), postMortemSection(page), tables(page), scalingSection(page), learningSection(page), timeSection(page),
     timelineSection(page), methodsSection(page), configurationSection(page)].filter((its) => its);
   top.append(...[contents(sections)].filter((its) => its));
   document.getElementById('page').append(...[top, keyFigures(page), ...sections, footer(page)].filter((its) => its));

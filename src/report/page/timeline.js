@@ -2,6 +2,7 @@
 
 // What is shown: the run's timeline and its layout, the view in microseconds, and the elements.
 let board = null;
+const boards = [];  // this one, and those of other sections
 
 const TIMELINE_KEYS_SHOWN = [
   { label: 'forward', colour: 'forward' }, { label: 'backward', colour: 'compute' },
@@ -13,7 +14,7 @@ const TIMELINE_KEYS_SHOWN = [
 ];
 
 function drawTimeline() {
-  if (board) board.draw();
+  boards.forEach((its) => its.draw());
 }
 
 // Device pixels, so that lines stay sharp on dense screens.
@@ -28,13 +29,13 @@ function fitCanvas(canvas, height) {
   return { context, width };
 }
 
-function paintBoard() {
-  const { context, width } = fitCanvas(board.canvas, board.layout.height);
+function paintBoard(its) {
+  const { context, width } = fitCanvas(its.canvas, its.layout.height);
   if (width === 0) return;
-  board.scale = paintTimeline(context, board.layout, board.timeline, board.view, width, width < 600 ? 50 : 112);
-  const digits = board.view.end - board.view.start < 100 ? 4 : 2;
-  const [start, end] = [board.view.start, board.view.end].map((time) => (time / 1e3).toFixed(digits));
-  board.range.textContent = `${start} to ${end} ms`;
+  its.scale = paintTimeline(context, its.layout, its.timeline, its.view, width, width < 600 ? 50 : 112);
+  const digits = its.view.end - its.view.start < 100 ? 4 : 2;
+  const [start, end] = [its.view.start, its.view.end].map((time) => (time / 1e3).toFixed(digits));
+  its.range.textContent = `${start} to ${end} ms`;
 }
 
 // Another run, or another depth of operations.
@@ -50,25 +51,44 @@ function loadTimeline(timeline) {
     + overlapInWords(timeline));
 }
 
-function zoomButtons() {
+function zoomButtons(its, whole) {
   const button = (text, label, act) =>
     element('button', { type: 'button', 'aria-label': label, onclick: act }, text);
   return element('div', { class: 'zoom' }, [
-    button('+', 'Zoom in', () => zoom(board, 0.5)),
-    button('−', 'Zoom out', () => zoom(board, 2)),
-    button('Reset', 'Show the whole iteration', () => resetView(board))]);
+    button('+', 'Zoom in', () => zoom(its, 0.5)),
+    button('−', 'Zoom out', () => zoom(its, 2)),
+    button('Reset', whole, () => resetView(its))]);
+}
+
+// An empty one, whose elements' ids begin with `name`.
+function makeBoard(name) {
+  const canvas = element('canvas', { role: 'img', tabindex: '0', id: `${name}-canvas` });
+  const its = { canvas, tip: element('div', { class: 'tip', hidden: true }), levels: 2, view: null, scale: null,
+    range: element('span', { class: 'range', id: `${name}-range`, 'aria-live': 'polite' }),
+    draw: () => paintBoard(its), point: (event) => showTip(its, event) };
+  boards.push(its);
+  return its;
+}
+
+// Once the board has what it shows.
+function openBoard(its) {
+  its.view = { ...its.extent };
+  listenToTimeline(its);
+  new ResizeObserver(() => its.draw()).observe(its.canvas);
+}
+
+// The canvas with its legend, and how to move in it.
+function timelineFigure(its, keys) {
+  return element('figure', { class: 'chart' }, [colourKeys(keys),
+    element('div', { class: 'timeline' }, [its.canvas, its.tip]),
+    element('p', { class: 'hint' },
+      'Drag to move; + and − or, after a click, the wheel to zoom; double click for all.')]);
 }
 
 function newBoard(runs) {
-  const canvas = element('canvas', { role: 'img', tabindex: '0', id: 'timeline-canvas' });
-  const tip = element('div', { class: 'tip', hidden: true });
-  board = { canvas, tip, levels: 2, view: null, scale: null, draw: paintBoard,
-    range: element('span', { class: 'range', id: 'timeline-range', 'aria-live': 'polite' }),
-    words: element('p', { class: 'lead' }), table: element('details'),
-    point: (event) => showTip(board, event) };
+  board = Object.assign(makeBoard('timeline'), { words: element('p', { class: 'lead' }), table: element('details') });
   loadTimeline(runs[runs.length - 1].timeline);
-  board.view = { ...board.extent };
-  listenToTimeline(board);
+  openBoard(board);
 }
 
 function timelineTools(runs) {
@@ -81,7 +101,8 @@ function timelineTools(runs) {
     board.layout = layOut(board.timeline, board.levels);
     board.draw();
   });
-  return element('div', { class: 'tools' }, [runs.length > 1 ? choose : null, depth, zoomButtons(), board.range]);
+  return element('div', { class: 'tools' }, [runs.length > 1 ? choose : null, depth,
+    zoomButtons(board, 'Show the whole iteration'), board.range]);
 }
 
 function timelineSection(page) {
@@ -89,11 +110,6 @@ function timelineSection(page) {
     (run.timeline?.lanes ?? []).some((lane) => clean(lane.spans).length > 0));
   if (runs.length === 0) return null;
   newBoard(runs);
-  new ResizeObserver(drawTimeline).observe(board.canvas);
   return section('timeline', 'One iteration, moment by moment', [board.words, timelineTools(runs),
-    element('figure', { class: 'chart' }, [colourKeys(TIMELINE_KEYS_SHOWN),
-      element('div', { class: 'timeline' }, [board.canvas, board.tip]),
-      element('p', { class: 'hint' },
-        'Drag to move; + and − or, after a click, the wheel to zoom; double click for all.')]),
-    board.table]);
+    timelineFigure(board, TIMELINE_KEYS_SHOWN), board.table]);
 }

@@ -101,6 +101,14 @@ function drawMarks(context, scale, lane) {
   }
 }
 
+// Where the rank ended.
+function drawEnd(context, scale, lane) {
+  const x = scale.x(lane.end);
+  if (!isNumber(lane.end) || x < scale.gutter || x > scale.width) return;
+  context.fillStyle = colour('ink');
+  context.fillRect(x - 1.5, lane.top - 4, 3, lane.height + 8);
+}
+
 function drawLabels(context, lane, gutter) {
   context.textAlign = 'left';
   context.textBaseline = 'middle';
@@ -128,6 +136,7 @@ function paintTimeline(context, layout, timeline, view, width, gutter) {
       else drawCommunicationBox(context, scale, box, backward);
     }
     drawMarks(context, scale, lane);
+    drawEnd(context, scale, lane);
     drawLabels(context, lane, gutter);
   }
   return scale;

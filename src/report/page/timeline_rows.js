@@ -58,7 +58,7 @@ function layOut(timeline, levels) {
       const { boxes, height } = training ? trainingBoxes(lane, top, levels) : communicationBoxes(lane, top);
       const marks = training ? (lane.marks ?? []).filter((mark) => isNumber(mark.at)) : [];
       const strip = marks.length > 0 ? MARK_STRIP : 2;
-      lanes.push({ rank, stream: lane.stream, boxes, marks, top, height, first: lane === its[0] });
+      lanes.push({ rank, stream: lane.stream, boxes, marks, top, height, first: lane === its[0], end: lane.end });
       top += height + strip;
     }
     top += 6;

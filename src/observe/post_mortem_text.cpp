@@ -1,0 +1,155 @@
+#include "base/text.h"
+#include "observe/post_mortem.h"
+#include "observe/quantities.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace lockstep::observe {
+
+namespace {
+
+constexpr std::size_t kMostLines = 4;  // of a kind
+
+/// "rank 3", "ranks 0, 1 and 3".
+std::string ranks_in_words(const std::vector<int>& ranks) {
+  std::vector<std::string> numbers;
+  for (int rank : ranks) numbers.push_back(std::to_string(rank));
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", enumerate(numbers));
+}
+
+/// " in step 17"; nothing where nobody counts steps.
+std::string in_step(const LastMoments& rank) {
+  return rank.log.step > 0 ? fmt::format(" in step {}", rank.log.step) : "";
+}
+
+/// ", 3 ms after all_reduce #33 had ended".
+std::string after_last(const LastMoments& rank, double until) {
+  if (!rank.last) return ", before its first operation had ended";
+  const std::string after =
+      until > rank.last->end ? in_seconds(until - rank.last->end) + " after" : "after";
+  return fmt::format(", {} {} had ended", after, in_words(*rank.last));
+}
+
+/// Where an end has met a rank.
+std::string where(const LastMoments& rank, double until) {
+  const std::string step = in_step(rank);
+  if (rank.within) return fmt::format("{}, in {}", step, in_words(*rank.within));
+  return step + after_last(rank, until);
+}
+
+/// Whom others waited for, in which operation: of the first that did.
+const LastMoments* who_waited_for(const PostMortem& found, int culprit) {
+  for (const LastMoments& rank : found.ranks)
+    if (std::find(rank.waited_for.begin(), rank.waited_for.end(), culprit) != rank.waited_for.end())
+      return &rank;
+  return nullptr;
+}
+
+std::string of_stalled(const PostMortem& found, const LastMoments& rank) {
+  const LastMoments* waiter = who_waited_for(found, rank.rank());
+  const std::string stalled = rank.who() + " stalled" + in_step(rank);
+  if (rank.within && rank.within->under_way())
+    return fmt::format("{}, in {}", stalled, in_words(*rank.within));
+  if (!waiter) return stalled;
+  return fmt::format("{}: it did not come to {}; {}", stalled, in_words(*waiter->within),
+                     rank.last ? "the last that it had done was " + in_words(*rank.last)
+                               : "it had done none before");
+}
+
+std::string of_culprit(const PostMortem& found, int number) {
+  const LastMoments* rank = found.find(number);
+  if (!rank) return fmt::format("rank {}, on another host, kept others waiting", number);
+  if (found.cause == Cause::stalled) return of_stalled(found, *rank);
+  std::string text =
+      fmt::format("{} {}{}", rank->who(), rank->outcome->how(), where(*rank, rank->outcome->when));
+  if (found.cause == Cause::left) text += ", though others still needed it";
+  return text;
+}
+
+/// Ranks that waited in one operation for the same ones.
+struct Waiters {
+  std::vector<int> ranks;
+  double longest = 0;
+};
+
+std::vector<std::string> of_waiters(const PostMortem& found) {
+  std::map<std::pair<std::string, std::vector<int>>, Waiters> by_operation;
+  for (const LastMoments& rank : found.ranks) {
+    if (rank.waited_for.empty()) continue;
+    Waiters& waiters = by_operation[{in_words(*rank.within), rank.waited_for}];
+    waiters.ranks.push_back(rank.rank());
+    waiters.longest = std::max(waiters.longest, rank.waited);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [what, waiters] : by_operation)
+    lines.push_back(fmt::format("{} waited for {} in {}, for {}{}", ranks_in_words(waiters.ranks),
+                                ranks_in_words(what.second), what.first,
+                                waiters.ranks.size() > 1 ? "up to " : "",
+                                in_seconds(waiters.longest)));
+  return lines;
+}
+
+/// Lines, the last of which says how many more there would be.
+void add_shortened(std::vector<std::string> more, std::vector<std::string>& lines) {
+  if (more.size() > kMostLines) {
+    const std::size_t left_out = more.size() - kMostLines + 1;
+    more.resize(kMostLines - 1);
+    more.push_back(fmt::format("and {} more like these", left_out));
+  }
+  lines.insert(lines.end(), more.begin(), more.end());
+}
+
+/// Where nobody stands out: who was where.
+std::vector<std::string> of_all(const PostMortem& found) {
+  std::map<std::string, std::vector<int>> by_place;
+  for (const LastMoments& rank : found.ranks)
+    by_place[rank.within ? "in " + in_words(*rank.within) : "in no operation"].push_back(
+        rank.rank());
+  std::vector<std::string> lines;
+  for (const auto& [place, ranks] : by_place)
+    lines.push_back(fmt::format("{} ended {}: no rank stands out", ranks_in_words(ranks), place));
+  return lines;
+}
+
+}  // namespace
+
+std::string LastMoments::who() const {
+  if (!outcome) return fmt::format("rank {}", rank());
+  const std::string host = outcome->host.empty() ? "" : " on " + outcome->host;
+  return fmt::format("rank {} (pid {}{})", rank(), outcome->pid, host);
+}
+
+std::string in_words(const comm::FlightRecord& operation) {
+  const std::string bytes = operation.bytes < 1000
+                                ? counted(static_cast<double>(operation.bytes), "byte")
+                                : in_bytes(static_cast<double>(operation.bytes));
+  if (operation.is_message())
+    return fmt::format("{} of {} {} rank {}", operation.name(), bytes,
+                       operation.incoming ? "from" : "to", operation.peer);
+  const std::string bucket =
+      operation.bucket >= 0 ? fmt::format(" of bucket {}", operation.bucket) : "";
+  const std::string size = operation.bytes > 0 ? fmt::format(" ({})", bytes) : "";
+  return fmt::format("{} #{}{}{}", operation.name(), operation.sequence, bucket, size);
+}
+
+std::vector<std::string> PostMortem::verdict() const {
+  std::vector<std::string> lines;
+  std::vector<std::string> to_blame;
+  for (int culprit : culprits) to_blame.push_back(of_culprit(*this, culprit));
+  add_shortened(culprits.empty() ? of_all(*this) : to_blame, lines);
+  if (!culprits.empty()) add_shortened(of_waiters(*this), lines);
+  for (const LastMoments& rank : ranks)
+    if (rank.log.damaged > 1)  // one may have been begun when the rank ended
+      lines.push_back(
+          fmt::format("{} of the last operations of rank {} cannot be read: it wrote over them",
+                      rank.log.damaged, rank.rank()));
+  if (!elsewhere.empty())
+    lines.push_back(fmt::format("what {} did is known to the launchers of other hosts",
+                                ranks_in_words(elsewhere)));
+  return lines;
+}
+
+}  // namespace lockstep::observe

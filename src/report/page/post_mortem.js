@@ -1,0 +1,40 @@
+// How a run that failed came to its end: the verdict, the last second of every rank, and a row for each.
+
+const POST_MORTEM_KEYS = [
+  { label: 'in an operation', colour: 'exposed' }, { label: 'waiting for other ranks', colour: 'wait' },
+  { label: 'the rank ended', colour: 'ink', shape: 'mark' },
+];
+
+// Lanes without operations have a height all the same, so that a rank that did nothing is seen.
+function layOutEnd(timeline) {
+  const layout = layOut(timeline, 0);
+  layout.lanes.forEach((lane) => { lane.height = Math.max(lane.height, ROW_HEIGHTS.communication); });
+  return layout;
+}
+
+function postMortemBoard(timeline, verdict, index) {
+  const its = Object.assign(makeBoard(index > 0 ? `post-mortem-${index}` : 'post-mortem'), { timeline, extent: extentOf(timeline),
+    layout: layOutEnd(timeline) });
+  its.canvas.setAttribute('aria-label', `Timeline of the run's last second: ${verdict[0] ?? ''}`);
+  openBoard(its);
+  return its;
+}
+
+function postMortemOf(run, alone, index) {
+  const { verdict, timeline, table } = run.post_mortem;
+  const lines = (Array.isArray(verdict) ? verdict : []).map(String);
+  const drawn = (timeline?.lanes ?? []).some((lane) => clean(lane.spans).length > 0);
+  const its = drawn ? postMortemBoard(timeline, lines, index) : null;
+  return [alone ? null : element('h3', {}, run.name),
+    element('ul', { class: 'notes' }, lines.map((line) => element('li', {}, unbroken(line)))),
+    its && element('div', { class: 'tools' }, [zoomButtons(its, 'Show the whole last second'), its.range]),
+    its && timelineFigure(its, POST_MORTEM_KEYS),
+    table ? tableBlock(table) : null];
+}
+
+function postMortemSection(page) {
+  const runs = page.runs.filter((run) => run.post_mortem);
+  if (runs.length === 0) return null;
+  return section('post-mortem', 'How it ended', 
+    runs.flatMap((run, index) => postMortemOf(run, page.runs.length === 1, index)));
+}

@@ -1,0 +1,188 @@
+// The verdict on endings that are made up, and how it is written down.
+#include "observe/post_mortem.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <gmock/gmock.h>
+
+namespace lockstep::observe {
+namespace {
+
+using comm::FlightLog;
+using comm::FlightRecord;
+using launch::JobResult;
+using launch::Outcome;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+FlightRecord call(std::uint64_t sequence, double begin, double end = 0, bool failed = false) {
+  return {.operation = comm::Operation::all_reduce,
+          .group = comm::group_mark("world"),
+          .sequence = sequence,
+          .bytes = 4'000'000,
+          .step = 17,
+          .bucket = static_cast<std::int32_t>(sequence % 2),
+          .number = sequence,
+          .begin = begin,
+          .end = end,
+          .failed = failed};
+}
+
+FlightRecord receive(int from, double begin, double end = 0, bool failed = false) {
+  return {.incoming = true,
+          .peer = from,
+          .group = comm::group_mark("world"),
+          .bytes = 4000,
+          .number = 1000,
+          .begin = begin,
+          .end = end,
+          .failed = failed};
+}
+
+Outcome ended(int rank, int code, double when, int signal = 0, bool told = false) {
+  Outcome outcome{{rank, 100 + rank}, code, signal, when, told};
+  return outcome;
+}
+
+JobResult job(const std::vector<std::vector<FlightRecord>>& ranks, std::vector<Outcome> outcomes) {
+  JobResult result;
+  result.world_size = static_cast<int>(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    result.flights.push_back({.rank = static_cast<int>(rank), .records = ranks[rank], .step = 17});
+  result.outcomes = std::move(outcomes);
+  return result;
+}
+
+TEST(PostMortem, SaysWhoDiedWhereAndWhoWaited) {
+  const auto found =
+      examine(job({{call(33, 1, 2), call(34, 10, 10.8, true)},
+                   {call(33, 1, 2), call(34, 10.1, 10.8, true)},
+                   {call(33, 1, 2), call(34, 9.9)},
+                   {call(33, 1, 2), call(34, 10.3, 10.8, true)}},
+                  {ended(2, 0, 10.5, SIGKILL), ended(0, 1, 11), ended(1, 1, 11), ended(3, 1, 11)}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->verdict(),
+              ElementsAre("rank 2 (pid 102) was ended by signal 9 (Killed) in step 17, in "
+                          "all_reduce #34 of bucket 0 (4.0 MB)",
+                          "ranks 0, 1 and 3 waited for rank 2 in all_reduce #34 of bucket 0 (4.0 "
+                          "MB), for up to 800 ms"));
+}
+
+TEST(PostMortem, SaysWhoStalledAndWhatItHadDone) {
+  const auto found = examine(job({{call(33, 1, 2), call(34, 10, 70, true)}, {call(33, 1, 2)}},
+                                 {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::stalled);
+  EXPECT_THAT(found->verdict(),
+              ElementsAre("rank 1 (pid 101) stalled in step 17: it did not come to all_reduce #34 "
+                          "of bucket 0 (4.0 MB); the last that it had done was all_reduce #33 of "
+                          "bucket 1 (4.0 MB)",
+                          "rank 0 waited for rank 1 in all_reduce #34 of bucket 0 (4.0 MB), for "
+                          "60 s"));
+}
+
+TEST(PostMortem, SaysWhoStoppedWithinAnOperationThatAllHadCome) {
+  const auto found = examine(job({{call(34, 10, 70, true)}, {call(34, 10)}},
+                                 {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::stalled);
+  EXPECT_EQ(found->verdict().at(0),
+            "rank 1 (pid 101) stalled in step 17, in all_reduce #34 of bucket 0 (4.0 MB)");
+}
+
+TEST(PostMortem, SaysWhoStoppedWithinAMessageThatThePeerWaitsFor) {
+  FlightRecord send = receive(0, 10);
+  send.incoming = false;
+  const auto found = examine(
+      job({{receive(1, 10, 70, true)}, {send}}, {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::stalled);
+  EXPECT_EQ(found->verdict().at(0),
+            "rank 1 (pid 101) stalled in step 17, in send of 4.0 kB to rank 0");
+}
+
+TEST(PostMortem, ALateComerHasStalledThoughItCameInTheEnd) {
+  const auto found =
+      examine(job({{call(34, 10, 70, true)}, {call(33, 1, 2), call(34, 75, 75.1, true)}},
+                  {ended(0, 1, 71), ended(1, 1, 76)}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::stalled);
+  EXPECT_THAT(found->culprits, ElementsAre(1));
+}
+
+TEST(PostMortem, ErrorsThatKeptNobodyWaitingSpeakForThemselves) {
+  EXPECT_FALSE(
+      examine(job({{call(33, 1, 2)}, {call(33, 1, 2)}}, {ended(0, 1, 3), ended(1, 1, 3)})));
+}
+
+TEST(PostMortem, RanksThatWaitForEachOtherEndTheSearch) {
+  const auto found = examine(job({{receive(1, 10, 70, true)}, {receive(0, 10, 70.1, true)}},
+                                 {ended(0, 1, 71), ended(1, 1, 71)}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::unclear);
+  EXPECT_THAT(found->culprits, IsEmpty());
+}
+
+TEST(PostMortem, WhatWasGotOverIsForgotten) {
+  const auto found = examine(job({{call(3, 1, 2, true), call(4, 3, 4), call(5, 5, 6, true)},
+                                  {call(3, 1, 2, true), call(4, 3, 4), call(5, 5)}},
+                                 {ended(1, 0, 5.5, SIGSEGV), ended(0, 1, 7)}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->find(0)->within->sequence, 5u);
+  EXPECT_EQ(found->find(1)->within->sequence, 5u);
+}
+
+TEST(PostMortem, AnAbortAfterAFailedOperationIsAVictims) {
+  const auto found = examine(job({{call(5, 5, 6, true)}, {call(5, 5)}},
+                                 {ended(0, 0, 6, SIGABRT), ended(1, 0, 5.5, SIGKILL)}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->culprits, ElementsAre(1));
+}
+
+TEST(PostMortem, RanksOfOtherHostsAreNamedAsUnknown) {
+  JobResult result =
+      job({{call(5, 5, 6, true)}, {receive(3, 5, 5.5, true)}}, {ended(0, 1, 6), ended(1, 1, 6)});
+  result.world_size = 4;
+  const auto found = examine(result);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->elsewhere, ElementsAre(2, 3));
+  EXPECT_THAT(found->culprits, ElementsAre(3));
+  EXPECT_EQ(found->cause, Cause::unclear);
+  EXPECT_THAT(found->verdict().at(0), HasSubstr("rank 3, on another host"));
+  EXPECT_EQ(found->verdict().back(),
+            "what ranks 2 and 3 did is known to the launchers of other hosts");
+}
+
+TEST(PostMortem, ManyThatDiedAtOnceAreCounted) {
+  std::vector<Outcome> outcomes;
+  for (int rank = 0; rank < 30; ++rank) outcomes.push_back(ended(rank, 0, 5, SIGKILL));
+  const auto found =
+      examine(job(std::vector<std::vector<FlightRecord>>(30, {call(5, 4, 4.5)}), outcomes));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->culprits.size(), 30u);
+  EXPECT_EQ(found->verdict().size(), 4u);
+  EXPECT_EQ(found->verdict().back(), "and 27 more like these");
+}
+
+TEST(PostMortem, IsWrittenWithTimesFromTheMomentItHappened) {
+  const auto found = examine(job({{call(33, 1, 2), call(34, 10, 10.8, true)}, {call(33, 1.5, 2)}},
+                                 {ended(1, 0, 10.5, SIGKILL), ended(0, 1, 11)}));
+  ASSERT_TRUE(found);
+  const nlohmann::json json = found->to_json();
+  EXPECT_EQ(json.at("cause"), "died");
+  EXPECT_EQ(json.at("culprits"), nlohmann::json({1}));
+  const nlohmann::json& waiter = json.at("ranks").at(0);
+  EXPECT_EQ(waiter.at("waited_for"), nlohmann::json({1}));
+  EXPECT_EQ(waiter.at("within"), "all_reduce #34 of bucket 0 (4.0 MB)");
+  EXPECT_EQ(waiter.at("operations").at(1), R"({"operation": "all_reduce", "group": "world",
+    "bytes": 4000000, "begin": -0.5, "end": 0.3, "outcome": "failed", "step": 17, "bucket": 0,
+    "sequence": 34})"_json);
+  EXPECT_EQ(waiter.at("operations").at(0).at("wait"), 0.5);
+  EXPECT_EQ(json.at("ranks").at(1).at("end"), 0);
+  EXPECT_EQ(json.at("ranks").at(1).at("ending"), "was ended by signal 9 (Killed)");
+}
+
+}  // namespace
+}  // namespace lockstep::observe
