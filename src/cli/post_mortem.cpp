@@ -34,7 +34,8 @@ std::string write(const observe::PostMortem& found, const std::filesystem::path&
   } catch (const FileError& error) {
     return fmt::format("there is no post-mortem: {}", error.what());
   }
-  return fmt::format("{} has the last operations of every rank", file.string());
+  return fmt::format("{} has the last operations of every rank{}", file.string(),
+                     found.elsewhere.empty() ? "" : " of this host");
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ std::vector<std::string> of_all(const PostMortem& found) {
         rank.rank());
   std::vector<std::string> lines;
   for (const auto& [place, ranks] : by_place)
-    lines.push_back(fmt::format("{} ended {}: no rank stands out", ranks_in_words(ranks), place));
+    lines.push_back(fmt::format("{} ended {}: no rank{} stands out", ranks_in_words(ranks), place,
+                                found.elsewhere.empty() ? "" : " of this host"));
   return lines;
 }
 
