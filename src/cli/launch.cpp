@@ -50,6 +50,8 @@ int make_token_file(const CLI::App& command, const LaunchCommand& options) {
 int run_launch(const CLI::App& command, LaunchCommand& options) {
   if (!options.new_token.empty()) return make_token_file(command, options);
   finish_launch_options(command, options);
+  const std::filesystem::path& log_dir = options.job.output.log_dir;
+  if (!log_dir.empty()) remove_post_mortem(log_dir);
   const auto run = [&](int restart) {
     options.job.restart = restart;
     launch::JobResult result = launch::run_program(options.job, options.program);
@@ -59,7 +61,8 @@ int run_launch(const CLI::App& command, LaunchCommand& options) {
   const auto say = [&](const launch::JobResult& ended, int restart) {
     const std::string text =
         fmt::format("{}lockstep launch: starting all workers again ({} of {})\n",
-                    report_of(ended, options.job.output.log_dir), restart, options.restarts);
+                    report_of(ended, log_dir), restart, options.restarts);
+    if (!log_dir.empty()) keep_post_mortem(log_dir, restart);
     // Not for good: workers would inherit it.
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     std::fputs(text.c_str(), stderr);
@@ -68,7 +71,7 @@ int run_launch(const CLI::App& command, LaunchCommand& options) {
   const launch::JobResult result = run_with_restarts(options.restarts, run, say);
   // Whoever read this program's output may be gone; its exit code still counts.
   std::signal(SIGPIPE, SIG_IGN);
-  std::fputs(report_of(result, options.job.output.log_dir).c_str(), stderr);
+  std::fputs(report_of(result, log_dir).c_str(), stderr);
   return result.code();
 }
 

@@ -24,6 +24,10 @@ std::filesystem::path folder_of_workers(const launch::JobResult& result) {
   return {};
 }
 
+std::string kept_name(int restart) {
+  return fmt::format("postmortem-{}.json", restart);
+}
+
 /// Where it was written, or why it was not.
 std::string write(const observe::PostMortem& found, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / report::kPostMortemFile;
@@ -38,11 +42,8 @@ std::string write(const observe::PostMortem& found, const std::filesystem::path&
                      found.elsewhere.empty() ? "" : " of this host");
 }
 
-}  // namespace
-
-std::string leave_post_mortem(const launch::JobResult& result, const std::string& prefix,
+std::string examine_and_leave(const launch::JobResult& result, const std::string& prefix,
                               const std::filesystem::path& folder) {
-  if (!may_start_again(result)) return {};
   const auto found = observe::examine(result);
   if (!found) return {};
   std::vector<std::string> lines = found->verdict();
@@ -52,17 +53,34 @@ std::string leave_post_mortem(const launch::JobResult& result, const std::string
   return text;
 }
 
+}  // namespace
+
+std::string leave_post_mortem(const launch::JobResult& result, const std::string& prefix,
+                              const std::filesystem::path& folder) {
+  return may_start_again(result) ? examine_and_leave(result, prefix, folder) : "";
+}
+
 std::string leave_post_mortem_of_program(const launch::JobResult& result, const std::string& prefix,
                                          const std::filesystem::path& otherwise) {
+  // Codes mean what the program wants them to mean.
+  if (result.code() == 0 || result.interrupted_by != 0) return {};
   const std::filesystem::path folder = folder_of_workers(result);
-  std::string text = leave_post_mortem(result, prefix, folder.empty() ? otherwise : folder);
+  std::string text = examine_and_leave(result, prefix, folder.empty() ? otherwise : folder);
   if (!text.empty() && !folder.empty()) leave_report(folder, false);
   return text;
+}
+
+void keep_post_mortem(const std::filesystem::path& folder, int restart) {
+  std::error_code there_is_none;
+  std::filesystem::rename(folder / report::kPostMortemFile, folder / kept_name(restart),
+                          there_is_none);
 }
 
 void remove_post_mortem(const std::filesystem::path& folder) {
   std::error_code only_a_leftover;
   std::filesystem::remove(folder / report::kPostMortemFile, only_a_leftover);
+  for (int restart = 1; std::filesystem::remove(folder / kept_name(restart), only_a_leftover);)
+    ++restart;
 }
 
 }  // namespace lockstep::cli

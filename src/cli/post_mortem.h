@@ -19,6 +19,10 @@ std::string leave_post_mortem(const launch::JobResult& result, const std::string
 std::string leave_post_mortem_of_program(const launch::JobResult& result, const std::string& prefix,
                                          const std::filesystem::path& otherwise);
 
+/// A run starts again for the how-manieth time: what it has left so far is that attempt's, and no
+/// longer how the run ended. It stays as postmortem-1.json, postmortem-2.json …
+void keep_post_mortem(const std::filesystem::path& folder, int restart);
+
 /// A run begins anew: what an earlier one has left would only mislead.
 void remove_post_mortem(const std::filesystem::path& folder);
 

@@ -111,6 +111,7 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
   };
   const auto say = [&](const launch::JobResult& ended, int restart) {
     now.resume = train::has_checkpoints(now.run_dir);
+    keep_post_mortem(now.run_dir, restart);
     say_restart(ended, restart, now);
   };
   require_success(run_with_restarts(config.restarts, run, say), config.run_dir);
@@ -122,7 +123,7 @@ train::Summary run_training(const train::TrainConfig& config, ProgressStyle styl
                             std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
                             const launch::NetworkHosts* hosts) {
   train::require_possible_schedule(config);
-  if (!config.resume) remove_post_mortem(config.run_dir);
+  remove_post_mortem(config.run_dir);
   if (config.transport == "thread")
     run_threads_training(config, style, log_every, out, on_interrupt);
   else

@@ -1,7 +1,9 @@
 #include "comm/group_core.h"
 
 #include "base/check.h"
+#include "comm/blame.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -17,6 +19,17 @@ std::uint64_t bytes_given(const Fingerprint& call, int ranks) {
 }
 
 }  // namespace
+
+template <typename Body>
+void GroupCore::in_flight(const FlightRecord& record, const Body& body) {
+  FlightEntry entry(recorder_, record);
+  try {
+    entry.ended(body());
+  } catch (...) {
+    entry.failed(failure_under_way());
+    throw;
+  }
+}
 
 /// An asynchronous collective.
 class GroupCore::Task : public PendingWork {
@@ -38,23 +51,32 @@ class GroupCore::Message : public WorkState {
 
   void wait() override {
     const double start = now_seconds();
+    double end = start;
     core_->guarded([&] {
       // From now on: only this keeps the rank from going on.
       FlightRecord record = core_->flight_record(operation_);
       record.begin = start;
-      FlightEntry entry(core_->recorder(), record);
-      core_->transport().wait(*request_, core_->deadline());
-      entry.ended(now_seconds());
+      core_->in_flight(record, [&] {
+        core_->transport().wait(*request_, core_->deadline());
+        return end = now_seconds();
+      });
     });
     if (counted_.exchange(true)) return;
-    operation_.end = now_seconds();
+    operation_.end = end;
     core_->count_operation(operation_, operation_.end - start);
   }
 
   bool done() override {
     bool done = true;
     try {
-      core_->guarded([&] { done = core_->transport().done(*request_); });
+      core_->guarded([&] {
+        try {
+          done = core_->transport().done(*request_);
+        } catch (...) {
+          core_->note_failure(operation_);
+          throw;
+        }
+      });
     } catch (...) {  // wait() throws it again
       return true;
     }
@@ -113,7 +135,14 @@ std::shared_ptr<WorkState> GroupCore::start(
     ObservedOperation message, const std::function<std::shared_ptr<Request>()>& start_request) {
   message.begin = now_seconds();
   std::shared_ptr<Request> request;
-  guarded([&] { request = start_request(); });
+  guarded([&] {
+    try {
+      request = start_request();
+    } catch (...) {
+      note_failure(message);
+      throw;
+    }
+  });
   return std::make_shared<Message>(shared_from_this(), std::move(request), message);
 }
 
@@ -190,10 +219,10 @@ void GroupCore::execute(const Collective& collective) {
     record.operation = call.operation;
     record.sequence = call.sequence;
     record.bucket = collective.bucket;
-    FlightEntry entry(recorder_, record);
-    collective.body(call);
-    operation.end = now_seconds();
-    entry.ended(operation.end);
+    in_flight(record, [&] {
+      collective.body(call);
+      return operation.end = now_seconds();
+    });
   });
   operation.wait = transport_->seconds_waited() - waited;
   count_operation(operation, operation.end - operation.begin);
@@ -208,6 +237,32 @@ FlightRecord GroupCore::flight_record(const ObservedOperation& operation) const 
   if (operation.peer >= 0)
     record.peer = transport_->membership().members[static_cast<std::size_t>(operation.peer)];
   return record;
+}
+
+void GroupCore::note_failure(const ObservedOperation& message) {
+  FlightRecord record = flight_record(message);
+  record.begin = now_seconds();
+  FlightEntry(recorder_, record).failed(failure_under_way());
+}
+
+FlightFailure GroupCore::failure_under_way() const {
+  const std::exception_ptr error = std::current_exception();
+  FlightFailure failure;
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerLostError&) {
+    failure.why = FlightFailure::Why::lost;
+  } catch (const TimeoutError&) {
+    failure.why = FlightFailure::Why::late;
+  } catch (...) {
+  }
+  const Membership& membership = transport_->membership();
+  const auto blamed =
+      std::find(membership.labels.begin(), membership.labels.end(), blame_in(error).rank);
+  if (blamed != membership.labels.end())
+    failure.blamed =
+        membership.members[static_cast<std::size_t>(blamed - membership.labels.begin())];
+  return failure;
 }
 
 void GroupCore::work_through_queue() {

@@ -62,6 +62,12 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   void throw_if_broken();
   void execute(const Collective& collective);
   FlightRecord flight_record(const ObservedOperation& operation) const;
+  /// Runs `body`, which returns when it ended, as an operation that the recorder knows of.
+  template <typename Body>
+  void in_flight(const FlightRecord& record, const Body& body);
+  /// What failed before anybody waited: its peer is seen to be lost, for instance.
+  void note_failure(const ObservedOperation& message);
+  FlightFailure failure_under_way() const;
   /// Of messages only the time that their waiter waited counts.
   void count_operation(const ObservedOperation& operation, double seconds);
   void work_through_queue();

@@ -46,8 +46,9 @@ namespace lockstep::launch {
 
 namespace {
 
-/// Run as: sh -c kKeeper LOG TENTHS COMMAND… The log gets the lines "RANK pid PID" and "RANK ended
-/// CODE", in the order in which they happen. Signals end the command, not the shell: it has to
+/// Run as: sh -c kKeeper LOG TENTHS COMMAND… The log gets the lines "RANK pid PID", "RANK ended
+/// CODE" and, before mpirun hears of a failure, "RANK released CODE", in the order in which they
+/// happen. Signals end the command, not the shell: it has to
 /// write down how. Its own remarks ("Killed") go nowhere.
 constexpr const char* kKeeper = R"sh(
 log=$0 tenths=$1
@@ -62,6 +63,7 @@ while [ "$tenths" -gt 0 ] && [ "$(grep -c ended "$log")" -lt "$OMPI_COMM_WORLD_S
   sleep 0.1
   tenths=$((tenths - 1))
 done
+echo "$OMPI_COMM_WORLD_RANK released $code" >>"$log"
 exit $code
 )sh";
 
@@ -107,19 +109,20 @@ std::vector<Outcome> outcomes_in(const std::string& log) {
   std::istringstream lines(read_file(log));
   std::vector<Outcome> outcomes;
   std::map<int, pid_t> pids;
-  bool failed = false;  // some rank, so far
+  bool released = false;  // mpirun knows of a failure, so far
   std::string what;
   int number = 0;
   for (int rank = 0; lines >> rank >> what >> number;) {
-    if (what == "pid") {
+    if (what == "released") {
+      released = true;
+    } else if (what == "pid") {
       pids[rank] = number;
     } else {
       const bool by_signal = number > 128 && number <= 128 + SIGRTMAX;
       const int signal = by_signal ? number - 128 : 0;
       // So mpirun ends the ranks that are left after a failure.
-      const bool told = failed && (signal == SIGTERM || signal == SIGKILL);
+      const bool told = released && (signal == SIGTERM || signal == SIGKILL);
       outcomes.push_back({{rank, pids[rank]}, by_signal ? 0 : number, signal, 0, told});
-      failed |= number != 0;
     }
   }
   return outcomes;

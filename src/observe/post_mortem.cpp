@@ -1,8 +1,9 @@
 // How the verdict is found. A rank that ended by itself, without an operation that failed before,
 // is a cause; one whose operation failed is a victim of others. Where nobody ended by himself, the
-// first operation that failed is looked at, at the moment it did: whoever had not come to it by
-// then, and was waiting for nobody else, has stalled. Whom one waits for may wait for another in
-// turn, with messages: the search follows.
+// first operation that failed is looked at. If it failed because somebody was lost, that is whom
+// its rank blames. If it came to its deadline: whoever had not come by then, and was waiting for
+// nobody else, has stalled. Whom one waits for may wait for another in turn, with messages: the
+// search follows. Of errors of other kinds nobody is the cause but who made them, and he has told.
 #include "observe/post_mortem.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace lockstep::observe {
 namespace {
 
 using comm::FlightRecord;
+using Why = comm::FlightFailure::Why;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -44,7 +46,7 @@ class Examination {
   explicit Examination(PostMortem& found) : found_(found) {}
 
   void run() {
-    if (!find_who_ended()) find_who_stalled();
+    if (!find_who_ended()) find_who_is_missed();
     for (LastMoments& rank : found_.ranks) find_waits(rank);
     found_.moment = moment();
   }
@@ -74,23 +76,39 @@ class Examination {
     return rank->outcome->signal != 0 && rank->outcome->signal != SIGABRT;
   }
 
-  void find_who_stalled() {
+  void find_who_is_missed() {
     const LastMoments* first = nullptr;
     for (const LastMoments& rank : found_.ranks)
       if (rank.within && rank.within->failed && (!first || rank.within->end < first->within->end))
         first = &rank;
     if (!first) return;
     noticed_ = first->within->end;
+    if (first->within->failure.why == Why::late) find_who_stalled(*first);
+    if (first->within->failure.why == Why::lost) find_who_was_lost(*first);
+  }
+
+  void find_who_stalled(const LastMoments& first) {
     std::set<int> seen;
     std::set<int> roots;
-    follow(*first, seen, roots);
+    follow(first, seen, roots);
     if (roots.empty()) find_stopped(roots);
-    for (int rank : roots) found_.culprits.push_back(rank);
-    if (found_.culprits.empty()) return;
-    const LastMoments* culprit = found_.find(found_.culprits.front());
-    if (!culprit) return;  // on another host: nothing is known of it
-    const bool left = culprit->outcome && !culprit->outcome->failed();
-    found_.cause = left ? Cause::left : Cause::stalled;
+    found_.culprits.assign(roots.begin(), roots.end());
+    if (std::any_of(roots.begin(), roots.end(), [&](int rank) { return found_.find(rank); }))
+      found_.cause = Cause::stalled;
+  }
+
+  /// Whom a rank blames may have given up because of another.
+  void find_who_was_lost(const LastMoments& first) {
+    const LastMoments* rank = &first;
+    std::set<int> seen;
+    while (rank && seen.insert(rank->rank()).second && rank->within && rank->within->failed) {
+      const int blamed = rank->within->failure.blamed;
+      if (blamed < 0) return;
+      found_.culprits = {blamed};
+      rank = found_.find(blamed);
+    }
+    if (!rank || !rank->outcome) return;  // on another host: nothing is known of it
+    found_.cause = rank->outcome->failed() ? Cause::failed : Cause::left;
   }
 
   /// Adds to `roots` the ranks that `rank` waited for in the end and that waited for nobody.
@@ -111,7 +129,7 @@ class Examination {
   /// All had come, or wait for each other: then whoever did not give up, and had to be ended.
   void find_stopped(std::set<int>& roots) const {
     for (const LastMoments& rank : found_.ranks)
-      if (rank.outcome && rank.outcome->told && rank.within && rank.within->under_way())
+      if ((!rank.outcome || rank.outcome->told) && rank.within && rank.within->under_way())
         roots.insert(rank.rank());
   }
 
@@ -148,8 +166,9 @@ class Examination {
     };
     if (!rank.within || is_culprit(rank.rank())) return;
     const double until = given_up(rank, *rank.within);
+    const bool lost = rank.within->failed && rank.within->failure.why == Why::lost;
     std::vector<int> missing = missing_in(*rank.within, rank.rank(), until);
-    if (missing.empty()) missing = found_.culprits;  // whoever ended within the operation
+    if (missing.empty() || lost) missing = culprits_within(rank.within->group);
     // A rank that only came late is not to blame beside one that never could.
     if (std::any_of(missing.begin(), missing.end(), is_culprit))
       std::erase_if(missing, [&](int other) { return !is_culprit(other); });
@@ -157,17 +176,33 @@ class Examination {
     if (until < kNever) rank.waited = std::max(0.0, until - rank.within->begin);
   }
 
+  /// Whoever may have ended within an operation of the group: of other hosts' ranks one cannot
+  /// tell.
+  std::vector<int> culprits_within(std::uint32_t group) const {
+    std::vector<int> members;
+    for (int culprit : found_.culprits)
+      if (const LastMoments* rank = found_.find(culprit); !rank || is_member(*rank, group))
+        members.push_back(culprit);
+    return members;
+  }
+
   double moment() const {
     const LastMoments* culprit =
         found_.culprits.empty() ? nullptr : found_.find(found_.culprits.front());
-    if (culprit && found_.cause != Cause::stalled && culprit->outcome->when > 0)
+    if (culprit && found_.cause != Cause::stalled && culprit->outcome && culprit->outcome->when > 0)
       return culprit->outcome->when;
+    double last = culprit ? last_sign(*culprit) : 0;
+    if (last > 0) return last;
+    if (noticed_ < kNever) return noticed_;
+    for (const LastMoments& rank : found_.ranks) last = std::max(last, last_sign(rank));
+    return last;
+  }
+
+  /// Of life; 0 if there is none.
+  static double last_sign(const LastMoments& rank) {
     double last = 0;
-    for (const LastMoments& rank : found_.ranks) {
-      if (culprit && &rank != culprit) continue;
-      for (const FlightRecord& record : rank.log.records)
-        last = std::max({last, record.begin, record.end});
-    }
+    for (const FlightRecord& record : rank.log.records)
+      last = std::max({last, record.begin, record.end});
     return last;
   }
 

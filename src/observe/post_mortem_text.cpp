@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace lockstep::observe {
 
@@ -15,8 +16,12 @@ constexpr std::size_t kMostLines = 4;  // of a kind
 
 /// "rank 3", "ranks 0, 1 and 3".
 std::string ranks_in_words(const std::vector<int>& ranks) {
+  constexpr std::size_t kMost = 8;
   std::vector<std::string> numbers;
-  for (int rank : ranks) numbers.push_back(std::to_string(rank));
+  for (std::size_t i = 0; i < ranks.size() && (i < kMost || ranks.size() == kMost + 1); ++i)
+    numbers.push_back(std::to_string(ranks[i]));
+  if (numbers.size() < ranks.size())
+    numbers.push_back(fmt::format("{} more", ranks.size() - numbers.size()));
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", enumerate(numbers));
 }
 
@@ -62,7 +67,8 @@ std::string of_stalled(const PostMortem& found, const LastMoments& rank) {
 std::string of_culprit(const PostMortem& found, int number) {
   const LastMoments* rank = found.find(number);
   if (!rank) return fmt::format("rank {}, on another host, kept others waiting", number);
-  if (found.cause == Cause::stalled) return of_stalled(found, *rank);
+  if (found.cause == Cause::stalled || !rank->outcome || rank->outcome->told)
+    return of_stalled(found, *rank);
   std::string text =
       fmt::format("{} {}{}", rank->who(), rank->outcome->how(), where(*rank, rank->outcome->when));
   if (found.cause == Cause::left) text += ", though others still needed it";
@@ -76,19 +82,24 @@ struct Waiters {
 };
 
 std::vector<std::string> of_waiters(const PostMortem& found) {
-  std::map<std::pair<std::string, std::vector<int>>, Waiters> by_operation;
+  // Groups number their operations by themselves.
+  std::map<std::tuple<std::string, std::vector<int>, std::uint32_t>, Waiters> by_operation;
   for (const LastMoments& rank : found.ranks) {
     if (rank.waited_for.empty()) continue;
-    Waiters& waiters = by_operation[{in_words(*rank.within), rank.waited_for}];
+    Waiters& waiters = by_operation[{in_words(*rank.within), rank.waited_for, rank.within->group}];
     waiters.ranks.push_back(rank.rank());
     waiters.longest = std::max(waiters.longest, rank.waited);
   }
   std::vector<std::string> lines;
-  for (const auto& [what, waiters] : by_operation)
-    lines.push_back(fmt::format("{} waited for {} in {}, for {}{}", ranks_in_words(waiters.ranks),
-                                ranks_in_words(what.second), what.first,
-                                waiters.ranks.size() > 1 ? "up to " : "",
-                                in_seconds(waiters.longest)));
+  for (const auto& [what, waiters] : by_operation) {
+    const auto& [operation, others, group] = what;
+    std::string line = fmt::format("{} waited for {} in {}", ranks_in_words(waiters.ranks),
+                                   ranks_in_words(others), operation);
+    if (waiters.longest > 0)  // else it is not known
+      line += fmt::format(", for {}{}", waiters.ranks.size() > 1 ? "up to " : "",
+                          in_seconds(waiters.longest));
+    lines.push_back(line);
+  }
   return lines;
 }
 
@@ -142,11 +153,13 @@ std::vector<std::string> PostMortem::verdict() const {
   for (int culprit : culprits) to_blame.push_back(of_culprit(*this, culprit));
   add_shortened(culprits.empty() ? of_all(*this) : to_blame, lines);
   if (!culprits.empty()) add_shortened(of_waiters(*this), lines);
+  std::vector<std::string> damaged;
   for (const LastMoments& rank : ranks)
     if (rank.log.damaged > 1)  // one may have been begun when the rank ended
-      lines.push_back(
+      damaged.push_back(
           fmt::format("{} of the last operations of rank {} cannot be read: it wrote over them",
                       rank.log.damaged, rank.rank()));
+  add_shortened(damaged, lines);
   if (!elsewhere.empty())
     lines.push_back(fmt::format("what {} did is known to the launchers of other hosts",
                                 ranks_in_words(elsewhere)));

@@ -81,7 +81,10 @@ json lane_of(const Fields& rank, const TimelineLimits& limits, std::size_t& span
 std::vector<std::string> row_of(const Fields& rank) {
   const auto or_none = [](std::string text) { return text.empty() ? std::string("–") : text; };
   std::vector<std::string> others;
-  for (const json& other : rank.json().value("waited_for", json::array())) {
+  const json waited_for = rank.json().value("waited_for", json::array());
+  if (!waited_for.is_array() || waited_for.size() > kMostRanks)
+    rank.fail("waited_for", "a list of ranks");
+  for (const json& other : waited_for) {
     if (!other.is_number_integer()) rank.fail("waited_for", "a list of ranks");
     others.push_back(other.dump());
   }

@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <gmock/gmock.h>
+#include <thread>
 
 namespace lockstep::observe {
 namespace {
@@ -193,6 +194,21 @@ TEST(PostMortemOfProcesses, NamesWhoLeftWithoutAnError) {
     group.barrier();
     if (group.rank() == 0) testing::come_to_grief(Mishap::exit);
     group.barrier();
+  });
+  const auto found = examine(result);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::left);
+  EXPECT_THAT(found->culprits, ElementsAre(0));
+}
+
+TEST(PostMortemOfProcesses, WhoOnlyLooksWhetherAMessageHasComeIsAVictimToo) {
+  const JobResult result = run([](Group group) {
+    group.barrier();
+    if (group.rank() == 0) testing::come_to_grief(Mishap::exit);
+    std::vector<float> values(4);
+    Work message = group.irecv(values, 0);
+    while (!message.done()) std::this_thread::yield();
+    message.wait();
   });
   const auto found = examine(result);
   ASSERT_TRUE(found);

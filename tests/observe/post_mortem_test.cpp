@@ -17,6 +17,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+constexpr comm::FlightFailure kLate{comm::FlightFailure::Why::late, -1};
+
+/// The same operation, which failed for the loss of a rank.
+FlightRecord lost(FlightRecord operation, int blamed) {
+  operation.failed = true;
+  operation.failure = {comm::FlightFailure::Why::lost, blamed};
+  return operation;
+}
+
 FlightRecord call(std::uint64_t sequence, double begin, double end = 0, bool failed = false) {
   return {.operation = comm::Operation::all_reduce,
           .group = comm::group_mark("world"),
@@ -27,7 +36,8 @@ FlightRecord call(std::uint64_t sequence, double begin, double end = 0, bool fai
           .number = sequence,
           .begin = begin,
           .end = end,
-          .failed = failed};
+          .failed = failed,
+          .failure = kLate};
 }
 
 FlightRecord receive(int from, double begin, double end = 0, bool failed = false) {
@@ -38,7 +48,8 @@ FlightRecord receive(int from, double begin, double end = 0, bool failed = false
           .number = 1000,
           .begin = begin,
           .end = end,
-          .failed = failed};
+          .failed = failed,
+          .failure = kLate};
 }
 
 Outcome ended(int rank, int code, double when, int signal = 0, bool told = false) {
@@ -153,6 +164,67 @@ TEST(PostMortem, RanksOfOtherHostsAreNamedAsUnknown) {
   EXPECT_THAT(found->verdict().at(0), HasSubstr("rank 3, on another host"));
   EXPECT_EQ(found->verdict().back(),
             "what ranks 2 and 3 did is known to the launchers of other hosts");
+}
+
+TEST(PostMortem, WhoWasLostIsToBlameAndNotWhoOnlyCameLater) {
+  // Rank 2 of another host was killed; rank 1 of this one came a little later than rank 0.
+  JobResult result = job({{call(33, 1, 2), lost(call(34, 10, 10.1), 2)},
+                          {call(33, 1, 2), lost(call(34, 10.15, 10.2), 2)}},
+                         {ended(0, 1, 11), ended(1, 1, 11)});
+  result.world_size = 3;
+  const auto found = examine(result);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->culprits, ElementsAre(2));
+  EXPECT_EQ(found->cause, Cause::unclear);
+  EXPECT_THAT(found->find(0)->waited_for, ElementsAre(2));
+  EXPECT_THAT(found->find(1)->waited_for, ElementsAre(2));
+}
+
+TEST(PostMortem, WhoLeavesWellThoughNeededIsNamed) {
+  const auto found = examine(job({{call(33, 1, 2), lost(call(34, 10, 10.1), 2)},
+                                  {call(33, 1, 2), lost(call(34, 10.15, 10.2), 0)},
+                                  {call(33, 1, 2)}},
+                                 {ended(2, 0, 9), ended(0, 1, 11), ended(1, 1, 11)}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->culprits, ElementsAre(2));
+  EXPECT_EQ(found->cause, Cause::left);
+  EXPECT_EQ(found->moment, 9);
+}
+
+TEST(PostMortem, AnErrorOfItsOwnMakesNobodyElseACulprit) {
+  FlightRecord wrong_length = receive(1, 10, 10.1, true);
+  wrong_length.failure = {};
+  const auto found = examine(
+      job({{wrong_length}, {call(33, 1, 2)}}, {ended(0, 1, 11), ended(1, 0, 12, SIGTERM, true)}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->culprits, IsEmpty());
+  EXPECT_EQ(found->cause, Cause::unclear);
+}
+
+TEST(PostMortem, WhoNeverCameToAnyOperationHasTimesAllTheSame) {
+  const auto found = examine(
+      job({{call(1, 10, 70, true)}, {}}, {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->culprits, ElementsAre(1));
+  EXPECT_EQ(found->moment, 70);
+}
+
+TEST(PostMortem, OtherGroupsDidNotWaitForWhoIsNotTheirs) {
+  const auto of_part = [](FlightRecord record, const char* group) {
+    record.group = comm::group_mark(group);
+    return record;
+  };
+  const auto found = examine(job({{of_part(call(6, 3), "low")},
+                                  {of_part(call(6, 3), "low")},
+                                  {of_part(lost(call(6, 3, 20), 3), "high")},
+                                  {of_part(call(6, 3), "high")}},
+                                 {ended(3, 0, 20, SIGKILL), ended(2, 1, 21),
+                                  ended(0, 0, 22, SIGTERM, true), ended(1, 0, 22, SIGTERM, true)}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->culprits, ElementsAre(3));
+  EXPECT_THAT(found->find(2)->waited_for, ElementsAre(3));
+  EXPECT_THAT(found->find(0)->waited_for, IsEmpty());
+  EXPECT_THAT(found->verdict().at(1), HasSubstr("rank 2 waited for rank 3"));
 }
 
 TEST(PostMortem, ManyThatDiedAtOnceAreCounted) {

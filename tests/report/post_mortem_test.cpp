@@ -79,6 +79,8 @@ TEST_F(PostMortemFile, RefusesWhatItIsNot) {
   refuses("/ranks/0/rank", 1e9, "rank");
   refuses("/ranks/0/waited_for/0", "x", "waited_for");
   refuses("/ranks/0/waited_for", "x", "waited_for");
+  refuses("/ranks/0/waited_for", 5, "waited_for");
+  refuses("/ranks/0/waited_for", nlohmann::json({{"a", 7}}), "waited_for");
   refuses("/ranks/0/operations/1/begin", "x", "begin");
   refuses("/ranks/0/operations/1/sequence", 0.5, "sequence");
   testing::expect_error<FileError>([&] { read("a text"); }, {"postmortem.json"});

@@ -31,7 +31,10 @@ std::optional<FlightRecord> record_in(const FlightMemory& memory, std::size_t in
   if (check != quick_hash(std::span<const std::uint64_t>(words)) ||
       (words[0] - 1) % kFlightRecords != index)
     return std::nullopt;
-  return record_of(words, memory.slots[index].end.load(kAcquire));
+  const std::uint64_t end = memory.slots[index].end.load(kAcquire);
+  // Taken for another operation meanwhile?
+  if (memory.slots[index].check.load(kAcquire) != check) return std::nullopt;
+  return record_of(words, end);
 }
 
 /// Leaves out what cannot be there any more: later operations have taken its slot's neighbours.

@@ -22,8 +22,7 @@ struct FlightSlot {
   /// begin.
   std::array<std::atomic<std::uint64_t>, 6> words;
   std::atomic<std::uint64_t> check;
-  /// The bits of a double: 0 while under way, negative if it failed then. Not part of the check,
-  /// since it comes later.
+  /// end_word(): 0 while under way. Not part of the check, since it comes later.
   std::atomic<std::uint64_t> end;
 };
 

@@ -15,9 +15,23 @@ std::uint64_t byte_of(std::uint64_t word, int place) {
   return word >> place & 0xff;
 }
 
+// The lowest bits of a failed operation's end: why, and the blamed rank + 1. What they take from
+// the moment is below a millisecond in the first month of a machine's life.
+constexpr int kWhyBits = 2;
+constexpr int kFailureBits = kWhyBits + 17;
+constexpr std::uint64_t kFailureMask = (std::uint64_t{1} << kFailureBits) - 1;
+constexpr auto kLastWhy = FlightFailure::Why::lost;
+
 /// A moment on a clock that has not run for a million years.
 bool is_moment(double seconds) {
   return std::isfinite(seconds) && seconds > 0 && seconds < 3e13;
+}
+
+bool read_failure(std::uint64_t bits, FlightFailure& failure) {
+  const std::uint64_t why = bits & ((1 << kWhyBits) - 1), blamed = bits >> kWhyBits;
+  if (why > static_cast<std::uint64_t>(kLastWhy) || blamed > kMostRanks) return false;
+  failure = {static_cast<FlightFailure::Why>(why), static_cast<std::int32_t>(blamed) - 1};
+  return true;
 }
 
 }  // namespace
@@ -25,6 +39,14 @@ bool is_moment(double seconds) {
 std::string_view FlightRecord::name() const {
   if (is_message()) return incoming ? "recv" : "send";
   return name_of(operation);
+}
+
+std::uint64_t end_word(double when, const FlightFailure& failure) {
+  // The next moment that has no such bits: not before the operation began.
+  const std::uint64_t moment = (end_word(when) & ~kFailureMask) + kFailureMask + 1;
+  const auto blamed = static_cast<std::uint64_t>(failure.blamed + 1);
+  return end_word(-std::bit_cast<double>(moment | blamed << kWhyBits |
+                                         static_cast<std::uint64_t>(failure.why)));
 }
 
 std::uint32_t group_mark(std::string_view group) {
@@ -53,9 +75,9 @@ std::optional<FlightRecord> record_of(const FlightWords& words, std::uint64_t en
   else
     record.sequence = words[2];
   if (record.number == 0 || !is_moment(record.begin)) return std::nullopt;
-  const double when = std::bit_cast<double>(end);
-  record.failed = std::signbit(when);
-  record.end = std::abs(when);
+  record.failed = std::signbit(std::bit_cast<double>(end));
+  record.end = std::abs(std::bit_cast<double>(record.failed ? end & ~kFailureMask : end));
+  if (record.failed && !read_failure(end & kFailureMask, record.failure)) return std::nullopt;
   if (end != 0 && (!is_moment(record.end) || record.end < record.begin)) return std::nullopt;
   return record;
 }

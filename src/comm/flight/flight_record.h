@@ -10,6 +10,19 @@
 
 namespace lockstep::comm {
 
+/// Why an operation failed, and who is to blame as far as its rank could tell.
+struct FlightFailure {
+  enum class Why : std::uint8_t {
+    other,  ///< an error of its own
+    late,   ///< somebody did not come before the deadline
+    lost    ///< somebody can come no more
+  };
+  Why why = Why::other;
+  std::int32_t blamed = -1;  ///< by its rank in the run; -1 if that is not known
+
+  bool operator==(const FlightFailure&) const = default;
+};
+
 struct FlightRecord {
   /// Collectives are all that Operation has; `none` stands for a message.
   Operation operation = Operation::none;
@@ -25,6 +38,7 @@ struct FlightRecord {
   double begin = 0;            ///< seconds on the steady clock
   double end = 0;              ///< 0 while it is under way
   bool failed = false;         ///< it ended with an error
+  FlightFailure failure = {};  ///< if it did
 
   bool is_message() const { return operation == Operation::none; }
   bool under_way() const { return end == 0; }

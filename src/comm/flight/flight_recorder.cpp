@@ -4,8 +4,6 @@
 #include "base/quick_hash.h"
 #include "comm/flight/flight_words.h"
 
-#include <bit>
-
 namespace lockstep::comm {
 
 namespace {
@@ -31,10 +29,18 @@ std::uint64_t FlightRecorder::begin(const FlightRecord& operation) {
   return record.number;
 }
 
-void FlightRecorder::end(std::uint64_t number, double when, bool failed) {
+void FlightRecorder::end(std::uint64_t number, double when) {
+  set_end(number, end_word(when));
+}
+
+void FlightRecorder::fail(std::uint64_t number, double when, const FlightFailure& failure) {
+  set_end(number, end_word(when, failure));
+}
+
+void FlightRecorder::set_end(std::uint64_t number, std::uint64_t word) {
   FlightSlot& slot = memory_->slots[(number - 1) % kFlightRecords];
   if (slot.words[0].load(kRelaxed) != number) return;
-  slot.end.store(std::bit_cast<std::uint64_t>(failed ? -when : when), kRelease);
+  slot.end.store(word, kRelease);
 }
 
 void FlightRecorder::set_step(std::uint64_t step) {
@@ -70,7 +76,12 @@ void note_folder(const std::filesystem::path& folder) {
 }
 
 FlightEntry::~FlightEntry() {
-  if (recorder_) recorder_->end(number_, now_seconds(), true);
+  failed({});
+}
+
+void FlightEntry::failed(const FlightFailure& failure) {
+  if (recorder_) recorder_->fail(number_, now_seconds(), failure);
+  recorder_ = nullptr;
 }
 
 }  // namespace lockstep::comm

@@ -22,8 +22,10 @@ class FlightRecorder {
 
   /// An operation has begun: all but its number, step and end. Returns its number.
   std::uint64_t begin(const FlightRecord& operation);
-  /// It has ended. An operation so long ago that its slot has another one is passed over.
-  void end(std::uint64_t number, double when, bool failed);
+  // It has ended well, or failed. An operation so long ago that its slot has another one is passed
+  // over.
+  void end(std::uint64_t number, double when);
+  void fail(std::uint64_t number, double when, const FlightFailure& failure);
 
   /// From now on operations belong to this step of the training.
   void set_step(std::uint64_t step);
@@ -35,6 +37,8 @@ class FlightRecorder {
   FlightMemory* memory() const { return memory_.get(); }
 
  private:
+  void set_end(std::uint64_t number, std::uint64_t word);
+
   const std::shared_ptr<FlightMemory> memory_;
 };
 
@@ -59,9 +63,10 @@ class FlightEntry {
   FlightEntry& operator=(const FlightEntry&) = delete;
 
   void ended(double when) {
-    if (recorder_) recorder_->end(number_, when, false);
+    if (recorder_) recorder_->end(number_, when);
     recorder_ = nullptr;
   }
+  void failed(const FlightFailure& failure);
 
  private:
   FlightRecorder* recorder_;

@@ -28,6 +28,12 @@ inline FlightWords words_of(const FlightRecord& record) {
           std::bit_cast<std::uint64_t>(record.begin)};
 }
 
+/// The word of an end: a moment, and of one that failed the reason as well.
+inline std::uint64_t end_word(double when) {
+  return std::bit_cast<std::uint64_t>(when);
+}
+std::uint64_t end_word(double when, const FlightFailure& failure);
+
 /// Nothing if these are not the words of a record.
 std::optional<FlightRecord> record_of(const FlightWords& words, std::uint64_t end);
 
