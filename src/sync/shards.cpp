@@ -22,8 +22,20 @@ bool goes_through_rank_zero(const Method& method) {
 
 Shards shards_of(int asked, int rank, int workers) {
   if (asked == 0) return {rank, 1, workers};
-  const int count = asked / workers;
-  return {rank * count, count, asked};
+  Shards mine{0, asked, asked};
+  // Down the tree of additions over the workers, whose left half is always full.
+  while (workers > 1) {
+    const int left = static_cast<int>(std::bit_ceil(static_cast<unsigned>(workers))) / 2;
+    mine.count /= 2;
+    if (rank < left) {
+      workers = left;
+    } else {
+      mine.first += mine.count;
+      rank -= left;
+      workers -= left;
+    }
+  }
+  return mine;
 }
 
 void require_shards(int asked, int workers) {
@@ -39,11 +51,15 @@ void require_shards(int asked, int workers) {
 }
 
 Algorithm tree_algorithm(const Group& group) {
-  return group.has(Algorithm::direct) ? Algorithm::direct : Algorithm::halving_doubling;
+  if (group.has(Algorithm::direct)) return Algorithm::direct;
+  return is_power_of_two(group.size()) ? Algorithm::halving_doubling : Algorithm::tree;
 }
 
 Method along_tree(Method method, const Group& group) {
-  if (!goes_through_rank_zero(method) && method.algorithm == Algorithm::automatic)
+  if (goes_through_rank_zero(method)) return method;
+  const bool leaves_tree =
+      method.algorithm == Algorithm::halving_doubling && !is_power_of_two(group.size());
+  if (method.algorithm == Algorithm::automatic || leaves_tree)
     method.algorithm = tree_algorithm(group);
   return method;
 }
@@ -67,7 +83,7 @@ std::string order_of_its_own(const Method& method) {
 double tree_sum(std::span<const double> values) {
   if (values.empty()) return 0;
   if (values.size() == 1) return values[0];
-  const std::size_t half = values.size() / 2;
+  const std::size_t half = std::bit_ceil(values.size()) / 2;
   return tree_sum(values.first(half)) + tree_sum(values.subspan(half));
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 
 namespace lockstep::sync {
@@ -46,18 +47,17 @@ std::vector<float> expected(int shards, std::size_t parameter) {
 
 class ShardsOnWorkers : public ::testing::TestWithParam<std::tuple<int, int, std::string>> {};
 
-INSTANTIATE_TEST_SUITE_P(All, ShardsOnWorkers,
-                         ::testing::Combine(::testing::Values(8, 16), ::testing::Values(1, 2, 4, 8),
-                                            ::testing::Values("gather-scatter", "p2p",
-                                                              "coordinator", "all-reduce", "tree",
-                                                              "halving-doubling", "ddp")),
-                         [](const auto& info) {
-                           std::string name =
-                               fmt::format("{}on{}_{}", std::get<0>(info.param),
-                                           std::get<1>(info.param), std::get<2>(info.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, ShardsOnWorkers,
+    ::testing::Combine(::testing::Values(8, 16), ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8),
+                       ::testing::Values("gather-scatter", "p2p", "coordinator", "all-reduce",
+                                         "tree", "halving-doubling", "ddp")),
+    [](const auto& info) {
+      std::string name = fmt::format("{}on{}_{}", std::get<0>(info.param), std::get<1>(info.param),
+                                     std::get<2>(info.param));
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 TEST_P(ShardsOnWorkers, AddUpAlongOneTree) {
   const auto& [shards, workers, sync] = GetParam();
@@ -100,6 +100,28 @@ TEST(Shards, AreNeighboursOnAWorker) {
   EXPECT_EQ(ordinary.all, 3);
 }
 
+TEST(Shards, AreWholeBranchesOnAnyNumberOfWorkers) {
+  for (int shards : {1, 2, 4, 8, 16, 64})
+    for (int workers = 1; workers <= shards; ++workers) {
+      int next = 0;
+      for (int rank = 0; rank < workers; ++rank) {
+        const Shards its = shards_of(shards, rank, workers);
+        EXPECT_EQ(its.first, next) << rank << " of " << workers << " with " << shards;
+        ASSERT_GT(its.count, 0);
+        EXPECT_TRUE(std::has_single_bit(static_cast<unsigned>(its.count)));
+        EXPECT_EQ(its.first % its.count, 0);
+        next += its.count;
+      }
+      EXPECT_EQ(next, shards);
+    }
+}
+
+TEST(Shards, OfALostWorkerGoToItsNeighbour) {
+  EXPECT_EQ(shards_of(4, 0, 3).count, 1);
+  EXPECT_EQ(shards_of(4, 1, 3).count, 1);
+  EXPECT_EQ(shards_of(4, 2, 3).count, 2);
+}
+
 TEST(Shards, ThatCannotBeSharedOutAreRefused) {
   EXPECT_NO_THROW(require_shards(0, 3));
   EXPECT_NO_THROW(require_shards(8, 1));
@@ -121,6 +143,8 @@ TEST(Shards, TreeSumAddsNeighboursFirst) {
   constexpr double kTiny = 7e-17;  // lost beside 1, unless two of them come together
   EXPECT_GT(tree_sum(std::vector{1.0, kTiny, kTiny, kTiny}), 1.0);
   EXPECT_EQ(((1.0 + kTiny) + kTiny) + kTiny, 1.0);
+  EXPECT_GT(tree_sum(std::vector{kTiny, kTiny, 1.0}), 1.0);
+  EXPECT_EQ(tree_sum(std::vector{1.0, kTiny, kTiny}), 1.0);
   EXPECT_EQ(tree_sum({}), 0);
 }
 
