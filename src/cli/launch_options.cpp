@@ -77,6 +77,32 @@ void add_node_options(CLI::App& command, LaunchCommand& options) {
       ->group(group);
 }
 
+void add_elastic_options(CLI::App& command, LaunchCommand& options) {
+  const std::string group = "Workers that come and go (for lockstep train --elastic)";
+  command
+      .add_flag("--elastic", options.job.nodes.elastic,
+                "a worker that dies ends nobody else: the others go on without it")
+      ->group(group);
+  command
+      .add_option("--join", options.join,
+                  "let these workers join the elastic run whose launcher is at HOST:PORT, its "
+                  "--master-addr and --master-port; needs its token")
+      ->type_name("HOST:PORT")
+      ->group(group);
+}
+
+void refuse_elastic_contradictions(const CLI::App& command, const LaunchCommand& options) {
+  if (options.job.nodes.elastic && options.job.nodes.count > 1)
+    throw UsageError(
+        "--elastic begins on one host: start it there, and let the others join with --join");
+  if (options.join.empty()) return;
+  for (const char* other :
+       {"--elastic", "--nnodes", "--node-rank", "--master-addr", "--master-port", "--restarts"})
+    if (command.count(other) > 0)
+      throw UsageError(
+          fmt::format("--join is for a run that goes on elsewhere: leave out {}", other));
+}
+
 void refuse_contradictions(const CLI::App& command, const LaunchCommand& options) {
   auto given = [&](const char* name) { return command.count(name) > 0; };
   const launch::NodeOptions& nodes = options.job.nodes;
@@ -118,6 +144,7 @@ void add_launch_options(CLI::App& command, LaunchCommand& options) {
   command.add_option("--interface", options.job.interface,
                      "the network interface or address that workers use, likewise "
                      "(LOCKSTEP_INTERFACE)");
+  add_elastic_options(command, options);
   add_output_options(command, options);
   add_node_options(command, options);
   command.add_option("program", options.program, "the program and its arguments, after --");
@@ -125,6 +152,7 @@ void add_launch_options(CLI::App& command, LaunchCommand& options) {
 
 void finish_launch_options(const CLI::App& command, LaunchCommand& options) {
   refuse_contradictions(command, options);
+  refuse_elastic_contradictions(command, options);
   launch::JobOptions& job = options.job;
   job.grace = from_seconds(options.grace);
   job.pin = !options.no_pin;
@@ -133,6 +161,8 @@ void finish_launch_options(const CLI::App& command, LaunchCommand& options) {
   const bool port_given = command.count("--master-port") > 0;
   const int port = port_given ? options.master_port : job.nodes.count > 1 ? kMasterPort : 0;
   job.nodes.master.port = static_cast<std::uint16_t>(port);
+  job.nodes.join = !options.join.empty();
+  if (job.nodes.join) job.nodes.master = Address::parse(options.join, "--join");
   job.nodes.rendezvous_timeout = from_seconds(options.rendezvous_timeout);
   if (!options.token_file.empty())
     job.nodes.token = launch::read_token(options.token_file);

@@ -20,6 +20,7 @@ struct LaunchCommand {
   std::string token_file;
   std::string new_token;  ///< where to write a new token, instead of starting anything
   int restarts = 0;
+  std::string join;  ///< where the run is that these workers join; empty for one of their own
   std::vector<std::string> program;
 };
 

@@ -115,6 +115,12 @@ int restarts_so_far(const Variables& variables) {
   return text ? static_cast<int>(parse_integer(*text, "LOCKSTEP_RESTART", 0, kMost)) : 0;
 }
 
+std::optional<int> elastic_workers(const Variables& variables) {
+  const auto text = variables("LOCKSTEP_ELASTIC");
+  if (!text) return std::nullopt;
+  return static_cast<int>(parse_integer(*text, "LOCKSTEP_ELASTIC", 1, kMaxWorld));
+}
+
 std::map<std::string, std::string> variables_for(const Place& place) {
   std::map<std::string, std::string> variables{
       {"LOCKSTEP_RANK", std::to_string(place.rank)},

@@ -45,6 +45,11 @@ Place find_place(const Variables& variables = process_variable);
 /// UsageError if it is not such a number.
 int restarts_so_far(const Variables& variables = process_variable);
 
+/// LOCKSTEP_ELASTIC: how many workers the run began with, if it goes on without those that it
+/// loses; else nothing. Workers whose rank is not below it have joined later. Throws UsageError if
+/// it is not such a number.
+std::optional<int> elastic_workers(const Variables& variables = process_variable);
+
 /// What a launcher sets for one of its workers: LOCKSTEP_*, and torchrun's variables that follow
 /// from its place.
 std::map<std::string, std::string> variables_for(const Place& place);

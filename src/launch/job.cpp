@@ -88,13 +88,23 @@ NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
   return nodes;
 }
 
+/// What became of workers that the run did without.
+void forgive_losses(JobResult& result) {
+  for (const Outcome& outcome : result.outcomes)
+    if (outcome.failed())
+      result.warnings.push_back(fmt::format("{}; the others went on", outcome.text()));
+  result.first_failure.reset();
+}
+
 /// Watches the workers until all have ended, here and on the other nodes.
 JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& recorders,
                     const JobOptions& options) {
   JobResult result = supervisor.wait(
       options.grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
                       .stop = [&] { return site.tick(); },
-                      .interrupt_gently = options.interrupt_gently});
+                      .interrupt_gently = options.interrupt_gently,
+                      .goes_on = options.nodes.elastic || options.nodes.join});
+  if (options.nodes.elastic && result.first_failure && site.run_is_done()) forgive_losses(result);
   if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
   site.done();
   int signal = 0;
@@ -122,7 +132,7 @@ void pass_output_on(OutputRelay& relay, JobResult& result) {
       progress = relay.progress();
       deadline = Deadline::after(kPatience);
     }
-  result.warnings = relay.stop();
+  for (std::string& warning : relay.stop()) result.warnings.push_back(std::move(warning));
   if (result.first_failure) result.last_lines = relay.last_lines(result.first_failure->rank);
 }
 

@@ -5,6 +5,8 @@
 #include "base/handshake.h"
 #include "base/text.h"
 #include "comm/mpi/mpi_runtime.h"
+#include "comm/shared/shared_transport.h"
+#include "comm/thread/thread_space.h"
 #include "launch/environment.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
@@ -77,6 +79,10 @@ std::string address_for(const std::string& interface, const Address& rendezvous)
   return rendezvous.is_loopback() ? "127.0.0.1" : address_towards(rendezvous);
 }
 
+void tell_of_this_process(comm::Store& store, const Place& place) {
+  store.set(fmt::format("rank {}", place.rank), fmt::format("pid {}", ::getpid()));
+}
+
 }  // namespace
 
 Joined join_run(const GroupOptions& options, const Deadline& deadline) {
@@ -91,8 +97,30 @@ Joined join_run(const GroupOptions& options, const Deadline& deadline) {
   joined.run = {std::shared_ptr<comm::Store>(rendezvous, &*rendezvous->client), rendezvous->token,
                 address_for(interface, rendezvous->address)};
   if (place.bootstrap == Bootstrap::mpi) joined.network = comm::Network::mpi;
-  joined.run.store->set(fmt::format("rank {}", place.rank), fmt::format("pid {}", ::getpid()));
+  tell_of_this_process(*joined.run.store, place);
   return joined;
+}
+
+Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline) {
+  const Place place = find_place();
+  const auto address = process_variable("LOCKSTEP_RENDEZVOUS");
+  if (!address) throw UsageError("LOCKSTEP_ELASTIC is set but LOCKSTEP_RENDEZVOUS is not");
+  const Address rendezvous = Address::parse(*address, "LOCKSTEP_RENDEZVOUS");
+  Joined joined;
+  joined.transport = options.transport;
+  if (joined.transport == "auto" && !place.transport.empty()) joined.transport = place.transport;
+  joined.client = std::make_shared<StoreClient>(rendezvous, place.token, deadline);
+  const std::string interface = options.interface.empty() ? place.interface : options.interface;
+  joined.run = {joined.client, place.token, address_for(interface, rendezvous)};
+  tell_of_this_process(*joined.client, place);
+  return joined;
+}
+
+std::unique_ptr<comm::Transport> make_alone(const comm::Membership& world,
+                                            const Deadline& deadline) {
+  auto space =
+      std::make_unique<comm::ThreadSpace>(std::make_shared<comm::ThreadWorld>(world.labels));
+  return std::make_unique<comm::SharedTransport>(std::move(space), world, deadline);
 }
 
 }  // namespace lockstep::launch

@@ -6,9 +6,12 @@
 #include "comm/membership.h"
 #include "comm/transports.h"
 
+#include <memory>
 #include <string>
 
 namespace lockstep::launch {
+
+class StoreClient;
 
 /// A process that has found the rendezvous of its run and told it that it is there.
 struct Joined {
@@ -16,10 +19,19 @@ struct Joined {
   comm::Membership world;
   std::string transport;  ///< as asked for: "auto", "shm", …
   comm::Network network = comm::Network::gloo;
+  std::shared_ptr<StoreClient> client{};  ///< run.store; of join_elastic_run() only
 };
 
 /// Finds this process's place from its environment and joins. Throws UsageError, TimeoutError,
 /// PeerLostError or Error.
 Joined join_run(const GroupOptions& options, const Deadline& deadline);
+
+/// The same for a run whose group will change: `world` is not set, and even one worker comes to the
+/// rendezvous. REQUIRES: elastic_workers().
+Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline);
+
+/// A world of one needs no rendezvous.
+std::unique_ptr<comm::Transport> make_alone(const comm::Membership& world,
+                                            const Deadline& deadline);
 
 }  // namespace lockstep::launch

@@ -48,8 +48,9 @@ struct JobResult {
   int interrupted_by = 0;                             ///< SIGINT, SIGTERM or the like, if one came
   std::vector<std::string> last_lines;  ///< of first_failure's output, if the job captured it
   std::string round;                    ///< of several nodes: see Site::round()
-  std::vector<std::string> warnings;    ///< what went wrong beside the workers: lost output
-  int world_size = 0;                   ///< ranks on all hosts
+  /// What went wrong all the same: output that was lost, workers that an elastic run did without.
+  std::vector<std::string> warnings;
+  int world_size = 0;  ///< ranks on all hosts
   /// After a failure: the last operations of this host's ranks, in the order of their ranks. None
   /// if they could not be kept.
   std::vector<comm::FlightLog> flights;

@@ -5,6 +5,7 @@
 #include "base/handshake.h"
 #include "base/host_name.h"
 #include "base/text.h"
+#include "launch/elastic_keys.h"
 #include "launch/node_hub.h"
 #include "launch/node_link.h"
 #include "launch/supervisor.h"
@@ -42,6 +43,7 @@ std::string choose_token(const NodeOptions& options) {
   const char* how =
       "make one with lockstep launch --new-token FILE, copy it to every host and pass --token-file "
       "FILE, or set LOCKSTEP_TOKEN";
+  if (options.join) throw UsageError(fmt::format("joining a run needs its token: {}", how));
   if (options.count > 1)
     throw UsageError(fmt::format("a run on several nodes needs a token: {}", how));
   if (!options.master.is_loopback())
@@ -66,8 +68,11 @@ Site::Site(const NodeOptions& options, int workers, std::chrono::milliseconds gr
         return choose_token(options);
       }()),
       world_size_(workers),
+      began_with_(workers),
       rendezvous_(options.master) {
-  if (options_.rank == 0) {
+  if (options_.join) {
+    claim_numbers();
+  } else if (options_.rank == 0) {
     server_.emplace(options_.master, token_);
     rendezvous_ = server_->address();
     // Free a moment ago, which is the best that can be said of a port that someone else will open.
@@ -83,6 +88,36 @@ void Site::meet() {
     server_->start();
   }
   join_others(*find_round(deadline), deadline);
+}
+
+/// Of workers that join: the first numbers in a row that nobody has had yet.
+void Site::claim_numbers() {
+  const Deadline deadline = Deadline::after(options_.rendezvous_timeout);
+  StoreClient store(rendezvous_, token_, deadline);
+  const std::string name = "the number of workers";
+  try {
+    began_with_ =
+        static_cast<int>(parse_integer(store.get(kElasticWorkers, deadline), name, 1, kMaxWorkers));
+  } catch (const TimeoutError&) {
+    throw TimeoutError(
+        fmt::format("the run at {} has not begun within {:.1f} s, or was started without --elastic",
+                    rendezvous_.text(), deadline.seconds()));
+  }
+  const std::string mine = make_token();
+  int next = 0;
+  for (int claimed = 0; claimed < workers_; ++next)
+    claimed = store.set_first(elastic_key("claimed", next), mine) == mine ? claimed + 1 : 0;
+  first_rank_ = began_with_ + next - workers_;
+  world_size_ = first_rank_ + workers_;
+}
+
+bool Site::run_is_done() {
+  try {
+    const Deadline soon = Deadline::after(std::chrono::seconds(3));
+    return StoreClient(rendezvous_, token_, soon).look(kElasticDone).has_value();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// The launcher of node 0 may be slower than the others to leave the round that has ended.
@@ -166,11 +201,13 @@ std::map<std::string, std::string> Site::variables_of(int index) const {
   variables["GROUP_RANK"] = std::to_string(options_.rank);
   variables["MASTER_ADDR"] = options_.master.host;
   variables["MASTER_PORT"] = std::to_string(master_port_);
+  if (options_.elastic || options_.join)
+    variables["LOCKSTEP_ELASTIC"] = std::to_string(began_with_);
   return variables;
 }
 
 void Site::started() {
-  if (options_.count == 1) server_->start();
+  if (options_.count == 1 && server_) server_->start();
 }
 
 void Site::worker_ended(const Outcome& outcome) {

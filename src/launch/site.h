@@ -32,6 +32,10 @@ struct NodeOptions {
   std::chrono::milliseconds silence = std::chrono::seconds(30);
   /// Of a run that starts again: what round() was, so that no node comes to the old rendezvous.
   std::string round_before{};
+  /// The run goes on without workers that it loses: see muster.h. For one node.
+  bool elastic = false;
+  /// This host's workers join a run that goes on at `master`, whose launcher serves the rendezvous.
+  bool join = false;
 };
 
 /// One thread at a time.
@@ -48,6 +52,11 @@ class Site {
   /// What all nodes of this start of the run have in common, and no other start; empty for one
   /// node.
   const std::string& round() const { return round_; }
+
+  /// Of an elastic run: how many workers it began with.
+  int began_with() const { return began_with_; }
+  /// Of an elastic run: whether its workers have ended it, and well, whatever became of some.
+  bool run_is_done();
 
   /// What tells worker `index` of this host its place, in LOCKSTEP_* and torchrun's variables.
   std::map<std::string, std::string> variables_of(int index) const;
@@ -74,6 +83,7 @@ class Site {
 
  private:
   void meet();
+  void claim_numbers();
   std::unique_ptr<StoreClient> find_round(const Deadline& deadline);
   void join_others(StoreClient& store, const Deadline& deadline);
   std::vector<std::string> count_ranks(StoreClient& store, const Deadline& deadline);
@@ -86,6 +96,7 @@ class Site {
   std::string round_;
   int first_rank_ = 0;
   int world_size_;
+  int began_with_;
   std::uint16_t master_port_ = 0;  ///< for programs that meet by themselves; not the rendezvous's
   std::optional<StoreServer> server_;  ///< on node 0
   Address rendezvous_;

@@ -30,8 +30,7 @@ bool wait_for(const UniqueFd& socket, short event, const Deadline& deadline) {
 }
 
 std::string describe(const StoreRequest& request) {
-  if (request.kind == StoreRequest::Kind::set || request.kind == StoreRequest::Kind::get)
-    return fmt::format("'{}'", request.key);
+  if (!request.key.empty()) return fmt::format("'{}'", request.key);
   return fmt::format("the end of rank {}", request.rank);
 }
 
@@ -45,13 +44,29 @@ StoreClient::StoreClient(const Address& address, std::string token, const Deadli
 }
 
 void StoreClient::set(const std::string& key, const std::string& value) {
-  const Answer answer = ask({StoreRequest::Kind::set, key, value, -1}, own_deadline());
-  if (answer.status == StoreStatus::already_set)
+  if (const auto known = try_to_set(key, value))
     throw UsageError(fmt::format(
-        "two processes claim to be {}, one of them {}: start each only once", key, answer.value));
+        "two processes claim to be {}, one of them {}: start each only once", key, *known));
+}
+
+std::string StoreClient::set_first(const std::string& key, const std::string& value) {
+  return try_to_set(key, value).value_or(value);
+}
+
+std::optional<std::string> StoreClient::try_to_set(const std::string& key,
+                                                   const std::string& value) {
+  Answer answer = ask({StoreRequest::Kind::set, key, value, -1}, own_deadline());
+  if (answer.status == StoreStatus::already_set) return std::move(answer.value);
   if (answer.status == StoreStatus::full)
     throw Error(
         fmt::format("the rendezvous at {} keeps no more: '{}' was not set", address_.text(), key));
+  return std::nullopt;
+}
+
+std::optional<std::string> StoreClient::look(const std::string& key) {
+  Answer answer = ask({StoreRequest::Kind::look, key, {}, -1}, own_deadline());
+  if (answer.status == StoreStatus::not_yet) return std::nullopt;
+  return std::move(answer.value);
 }
 
 std::string StoreClient::get(const std::string& key, const Deadline& deadline, int owner) {

@@ -25,6 +25,12 @@ class StoreClient : public comm::Store {
   std::string get(const std::string& key, const Deadline& deadline, int owner = -1) override;
   std::optional<std::string> ending_of(int rank, std::chrono::milliseconds patience) override;
 
+  /// Sets the key unless it is set already. Returns what it is: who comes first decides for all.
+  std::string set_first(const std::string& key, const std::string& value);
+
+  /// The key's value, if it is set by now.
+  std::optional<std::string> look(const std::string& key);
+
   /// Tells the server how the process of a rank ended: for the launcher of another host. Throws
   /// Error if the server cannot be told.
   void note_ending(int rank, const std::string& how);
@@ -35,6 +41,8 @@ class StoreClient : public comm::Store {
     std::string value;
   };
 
+  /// What the key is set to by others; none if this has set it.
+  std::optional<std::string> try_to_set(const std::string& key, const std::string& value);
   Answer ask(const StoreRequest& request, const Deadline& deadline);
   std::string exchange(ProvedConnection& connection, const StoreRequest& request,
                        const Deadline& deadline) const;

@@ -21,9 +21,10 @@ struct StoreRequest {
     ending = 3,  ///< waits for the end of the rank
     report = 4,  ///< the rank ended as the value says; answered at once
     ended = 5,   ///< like ending, but answered at once
+    look = 6,    ///< like get, but answered at once
   };
   Kind kind = Kind::get;
-  std::string key;    ///< of set and get
+  std::string key;    ///< of set, get and look
   std::string value;  ///< of set and report
   int rank = -1;      ///< get: the key's owner, or −1; else the rank that is meant
 
@@ -38,7 +39,7 @@ enum class StoreStatus : std::uint8_t {
   already_set = 2,  ///< what the key is set to follows
   owner_ended = 3,  ///< the key is not set, and how its owner ended follows
   full = 4,         ///< the store keeps no more
-  not_yet = 5,      ///< the rank has not ended, as far as is known
+  not_yet = 5,      ///< the rank has not ended, as far as is known; nobody has set the key
 };
 
 }  // namespace lockstep::launch

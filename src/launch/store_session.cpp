@@ -29,6 +29,12 @@ void StoreTable::set(StoreSession& by, const StoreRequest& request) {
   answer_waiting();
 }
 
+void StoreTable::look(StoreSession& by, const StoreRequest& request) const {
+  const auto known = values_.find(request.key);
+  if (known == values_.end()) return by.answer(StoreStatus::not_yet, "");
+  by.answer(StoreStatus::ok, known->second);
+}
+
 std::optional<std::string> StoreTable::answer_to(const StoreRequest& request) const {
   const auto ending = endings_.find(request.rank);
   const bool ended = ending != endings_.end();
@@ -84,6 +90,8 @@ void StoreSession::handle(const StoreRequest& request) {
     case StoreRequest::Kind::report:
       table_.note_ending(request.rank, request.value);
       return answer(StoreStatus::ok, "");
+    case StoreRequest::Kind::look:
+      return table_.look(*this, request);
     case StoreRequest::Kind::get:
     case StoreRequest::Kind::ending:
     case StoreRequest::Kind::ended:

@@ -29,6 +29,7 @@ class StoreTable {
   using Sessions = std::list<StoreSession*>;
 
   void set(StoreSession& by, const StoreRequest& request);
+  void look(StoreSession& by, const StoreRequest& request) const;
   /// The answer to a get or an ending, if there is one already.
   std::optional<std::string> answer_to(const StoreRequest& request) const;
   void answer_waiting();

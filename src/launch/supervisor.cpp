@@ -82,7 +82,8 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
     }
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);
-    if (!terminate && (stop || result.first_failure || result.interrupted_by != 0))
+    const bool failed = result.first_failure && !hooks.goes_on;
+    if (!terminate && (stop || failed || result.interrupted_by != 0))
       terminate = Deadline::after(grace);
     if (terminate && terminate->passed() && !kill) {
       told_ = true;

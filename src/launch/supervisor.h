@@ -35,6 +35,8 @@ struct SupervisorHooks {
   std::function<bool()> stop;
   /// As in JobOptions. Where it is not set, SIGUSR1 is only passed on.
   bool interrupt_gently = false;
+  /// Whether workers go on without those that failed: then a failure ends nobody else.
+  bool goes_on = false;
 };
 
 class Supervisor {

@@ -63,6 +63,16 @@ TEST(Store, ASecondClaimIsRefused) {
   }
 }
 
+TEST(Store, WhoIsFirstDecides) {
+  StoreServer server;
+  server.start();
+  StoreClient client(server.address(), "", soon());
+  EXPECT_EQ(client.look("members"), std::nullopt);
+  EXPECT_EQ(client.set_first("members", "0 1 3"), "0 1 3");
+  EXPECT_EQ(client.set_first("members", "0 3"), "0 1 3");
+  EXPECT_EQ(client.look("members"), "0 1 3");
+}
+
 TEST(Store, AKeyThatNeverComesIsATimeout) {
   StoreServer server;
   server.start();
@@ -295,7 +305,7 @@ TEST(Frame, RequestsAreDecodedOrRefused) {
   EXPECT_EQ(same.value, "value");
   EXPECT_EQ(same.rank, 7);
   EXPECT_THROW(StoreRequest::decode(""), Error);
-  const std::string wrong_kind("\x06\x00\x00\x00\x00\x00\x00", 7);
+  const std::string wrong_kind("\x07\x00\x00\x00\x00\x00\x00", 7);
   EXPECT_THROW(StoreRequest::decode(wrong_kind), Error);
   const std::string key_too_short("\x01\xff\xff\xff\xff\x05\x00key", 10);
   EXPECT_THROW(StoreRequest::decode(key_too_short), Error);

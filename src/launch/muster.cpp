@@ -1,0 +1,191 @@
+#include "launch/muster.h"
+
+#include "base/text.h"
+#include "comm/group_core.h"
+#include "launch/elastic_keys.h"
+#include "launch/join.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace lockstep::launch {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks(10);
+constexpr std::chrono::milliseconds kBetweenLooksForNew(1000);
+
+int require_elastic_workers() {
+  const auto workers = elastic_workers();
+  if (!workers)
+    throw UsageError(
+        "what started this worker ends the run when one is lost: give --elastic to lockstep "
+        "launch, "
+        "too");
+  return *workers;
+}
+
+int number_of_this_worker() {
+  return find_place().rank;
+}
+
+}  // namespace
+
+Muster::Muster(const MusterOptions& options)
+    : options_(options),
+      number_(number_of_this_worker()),
+      began_with_(require_elastic_workers()),
+      next_look_(Deadline::after(kBetweenLooksForNew)) {
+  const Deadline deadline = Deadline::after(options.group.rendezvous_timeout);
+  Joined joined = join_elastic_run(options.group, deadline);
+  store_ = std::move(joined.client);
+  run_ = std::move(joined.run);
+  transport_ = joined.transport;
+  store_->set_first(kElasticWorkers, std::to_string(began_with_));
+}
+
+Group Muster::first() {
+  if (number_ < began_with_) {
+    members_.resize(static_cast<std::size_t>(began_with_));
+    std::iota(members_.begin(), members_.end(), 0);
+    return make(options_.group.rendezvous_timeout);
+  }
+  store_->set(elastic_key("ready", number_), "");
+  std::optional<std::string> admitted;
+  while (!(admitted = store_->look(elastic_key("admitted", number_)))) {
+    heed_the_end();
+    std::this_thread::sleep_for(10 * kBetweenLooks);
+  }
+  const std::size_t space = admitted->find(' ');
+  changes_ = static_cast<int>(parse_integer(admitted->substr(0, space), "a change", 1, 1 << 30));
+  take_members(admitted->substr(space + 1));
+  return make(options_.group.timeout);
+}
+
+Group Muster::again(int suspect) {
+  ++changes_;
+  const std::vector<int> before = members_;
+  decide(suspect);
+  admit_new(before);
+  describe_change(before);
+  if (std::find(members_.begin(), members_.end(), number_) == members_.end())
+    throw Error(fmt::format(
+        "the others have gone on without rank {}, which came too late: workers {} are left",
+        number_, fmt::join(members_, ", ")));
+  if (members_.size() < options_.least)
+    throw TooFewError(fmt::format("{}: {} worker{} left, and the run was to end with fewer than {}",
+                                  change_, members_.size(), members_.size() == 1 ? " is" : "s are",
+                                  options_.least));
+  return make(options_.group.timeout);
+}
+
+void Muster::decide(int suspect) {
+  const std::string present = fmt::format("{}/present", changes_);
+  store_->set(elastic_key(present, number_), "");
+  std::set<int> here{number_};
+  std::set<int> awaited(members_.begin(), members_.end());
+  awaited.erase(number_);
+  const Deadline soon = Deadline::after(options_.patience_with_lost);
+  // Who computes, or waits for someone else, comes when that is over.
+  const Deadline late = Deadline::after(options_.group.timeout + options_.patience_with_lost);
+  const std::string decision = fmt::format("elastic/{}/members", changes_);
+  for (;; std::this_thread::sleep_for(kBetweenLooks)) {
+    heed_the_end();
+    if (const auto members = store_->look(decision)) return take_members(*members);
+    std::erase_if(awaited, [&](int worker) {
+      if (store_->ending_of(worker, {})) return true;
+      if (store_->look(elastic_key(present, worker))) return here.insert(worker).second;
+      return (worker == suspect ? soon : late).passed();
+    });
+    if (awaited.empty()) return take_members(store_->set_first(decision, proposal(here)));
+  }
+}
+
+std::string Muster::proposal(const std::set<int>& present) {
+  std::set<int> members = present;
+  for (int worker : candidates())
+    if (members.size() < options_.most) members.insert(worker);
+  return fmt::format("{}", fmt::join(members, " "));
+}
+
+/// Those that want to join and were not let in yet.
+std::vector<int> Muster::candidates() {
+  std::vector<int> waiting;
+  for (int i = 0; store_->look(elastic_key("claimed", i)); ++i) {
+    const int worker = began_with_ + i;
+    if (store_->look(elastic_key("ready", worker)) &&
+        !store_->look(elastic_key("admitted", worker)) && !store_->ending_of(worker, {}))
+      waiting.push_back(worker);
+  }
+  return waiting;
+}
+
+void Muster::heed_the_end() {
+  if (store_->look(kElasticDone)) throw RunDoneError("the run has ended");
+  if (const auto why = store_->look(kElasticEnd))
+    throw Error(fmt::format("another worker ended the run: {}", *why));
+}
+
+void Muster::take_members(const std::string& text) {
+  members_.clear();
+  for (const std::string& word : split(text, ' '))
+    members_.push_back(static_cast<int>(parse_integer(word, "a member", 0, kMaxRank)));
+}
+
+/// All members say so: the one that decided may be lost meanwhile.
+void Muster::admit_new(const std::vector<int>& before) {
+  for (int worker : members_)
+    if (std::find(before.begin(), before.end(), worker) == before.end())
+      store_->set_first(elastic_key("admitted", worker),
+                        fmt::format("{} {}", changes_, fmt::join(members_, " ")));
+}
+
+void Muster::describe_change(const std::vector<int>& before) {
+  std::vector<std::string> texts;
+  auto is_in = [](const std::vector<int>& group, int worker) {
+    return std::find(group.begin(), group.end(), worker) != group.end();
+  };
+  for (int worker : before)
+    if (!is_in(members_, worker))
+      texts.push_back(
+          fmt::format("rank {} {}", worker, store_->ending_of(worker, {}).value_or("is lost")));
+  for (int worker : members_)
+    if (!is_in(before, worker)) texts.push_back(fmt::format("rank {} has joined", worker));
+  change_ = fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Group Muster::make(std::chrono::milliseconds patience) {
+  const auto mine = std::find(members_.begin(), members_.end(), number_);
+  // Its members' numbers are what messages call them by: these never change.
+  const comm::Membership membership{fmt::format("elastic {}", changes_),
+                                    static_cast<int>(mine - members_.begin()), members_, members_};
+  const Deadline deadline = Deadline::after(patience);
+  return comm::make_group(
+      members_.size() == 1
+          ? make_alone(membership, deadline)
+          : comm::make_transport(transport_, comm::Network::gloo, run_, membership, deadline),
+      options_.group);
+}
+
+bool Muster::someone_waits() {
+  if (!next_look_.passed()) return false;
+  next_look_ = Deadline::after(kBetweenLooksForNew);
+  return members_.size() < options_.most && !candidates().empty();
+}
+
+std::string Muster::agree_on(const std::string& name, const std::string& text) {
+  return store_->set_first("elastic/agreed/" + name, text);
+}
+
+void Muster::done() {
+  store_->set_first(kElasticDone, "");
+}
+
+void Muster::end(const std::string& why) {
+  store_->set_first(kElasticEnd, why.substr(0, kMaxKey));
+}
+
+}  // namespace lockstep::launch
