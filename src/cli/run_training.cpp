@@ -12,6 +12,7 @@
 #include "launch/job.h"
 #include "train/checkpoint.h"
 #include "train/course.h"
+#include "train/elastic.h"
 #include "train/run_folder.h"
 #include "train/worker.h"
 
@@ -50,6 +51,7 @@ void require_success(const launch::JobResult& result, const std::filesystem::pat
 
 launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_interrupt) {
   launch::JobOptions job{.workers = config.workers};
+  job.nodes.elastic = config.elastic;
   if (on_interrupt == OnInterrupt::end) return job;
   job.grace = std::chrono::seconds(60);  // a step and a checkpoint may take their time
   job.interrupt_gently = true;
@@ -66,6 +68,11 @@ launch::JobResult run_processes_training(const train::TrainConfig& config, Progr
     try {
       const train::StopAsked stop_asked = prepare_for(on_interrupt);
       const auto progress = make_progress(style, log_every, out);
+      if (config.elastic) {
+        launch::Muster muster = make_muster(config, config.transport);
+        train::train_elastic(muster, config, *progress, stop_asked);
+        return kSuccess;
+      }
       const Group group = init({.transport = config.transport});
       train::TrainConfig mine = config;
       if (mine.transport == "auto") mine.transport = group.transport();
@@ -118,6 +125,14 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
 }
 
 }  // namespace
+
+launch::Muster make_muster(const train::TrainConfig& config, const std::string& transport) {
+  launch::MusterOptions options;
+  options.group.transport = transport;
+  options.least = static_cast<std::size_t>(config.min_workers);
+  options.most = static_cast<std::size_t>(config.shards);
+  return launch::Muster(options);
+}
 
 train::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
                             std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,

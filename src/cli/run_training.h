@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/progress_printer.h"
+#include "launch/muster.h"
 #include "train/config.h"
 #include "train/summary.h"
 
@@ -24,5 +25,9 @@ train::Summary run_training(const train::TrainConfig& config, ProgressStyle styl
                             std::size_t log_every, std::FILE* out = stdout,
                             OnInterrupt on_interrupt = OnInterrupt::end,
                             const launch::NetworkHosts* hosts = nullptr);
+
+/// The place of this process in an elastic run, as its launcher told it. An empty transport leaves
+/// it to the launcher.
+launch::Muster make_muster(const train::TrainConfig& config, const std::string& transport);
 
 }  // namespace lockstep::cli

@@ -13,6 +13,7 @@
 #include "launch/environment.h"
 #include "sync/sync_method.h"
 #include "train/checkpoint.h"
+#include "train/elastic.h"
 #include "train/run_folder.h"
 #include "train/slowdown.h"
 #include "train/worker.h"
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace lockstep::cli {
 
@@ -60,19 +62,19 @@ void print_summary(const train::Summary& summary, const train::TrainConfig& conf
              config.run_dir.string());
 }
 
-/// Trains, and prints what came out where results are `shown`; a run that is cut short leaves a
-/// report, too.
-train::Summary with_report(const TrainCommand& command, bool shown,
+/// Trains, and prints what came out where results are `shown`, which is asked when it has ended; a
+/// run that is cut short leaves a report, too.
+train::Summary with_report(const TrainCommand& command, const std::function<bool()>& shown,
                            const std::function<train::Summary()>& train) {
   const bool printed = command.view.json != "-";
   const auto leave = [&] {
-    if (!shown) return;
+    if (!shown()) return;
     leave_tensorboard(command.config.run_dir, command.view.tensorboard);
     leave_report(command.config.run_dir, printed);
   };
   try {
     train::Summary summary = train();
-    if (shown && printed) print_summary(summary, command.config);
+    if (shown() && printed) print_summary(summary, command.config);
     leave();
     return summary;
   } catch (...) {
@@ -120,17 +122,48 @@ void train_as_worker(TrainCommand& command) {
   if (command.progress.empty())
     command.config.command = launch_command(group, command.config.command);
   const auto progress = make_progress(worker_style(command), command.view.log_every);
-  const train::Summary summary = with_report(command, shows_result, [&] {
+  const auto shown = [&] { return shows_result; };
+  const train::Summary summary = with_report(command, shown, [&] {
     return train::train_worker(group, command.config, *progress, &stop_requested);
   });
   if (shows_result) write_json(command.view.json, train::to_json(summary));
 }
 
-void train_with_workers(const TrainCommand& command) {
-  const train::Summary summary = with_report(command, true, [&] {
-    return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
-                        OnInterrupt::checkpoint);
+/// The same in a run that goes on without workers that it loses: whoever is first in the end shows
+/// the result.
+void train_as_elastic_worker(TrainCommand& command) {
+  catch_stop_requests();
+  train::TrainConfig& config = command.config;
+  if (!command.transport_given) config.transport = "auto";
+  launch::Muster muster = make_muster(config, config.transport);
+  config.run_dir = muster.agree_on("run folder", config.run_dir.string());
+  config.command =
+      fmt::format("lockstep launch --elastic --workers {} -- {}", config.workers, config.command);
+  const auto progress = make_progress(worker_style(command), command.view.log_every);
+  const auto shown = [&] { return muster.is_first_member(); };
+  const train::Summary summary = with_report(command, shown, [&] {
+    return train::train_elastic(muster, config, *progress, &stop_requested);
   });
+  if (shown()) write_json(command.view.json, train::to_json(summary));
+}
+
+/// Started by a launcher: how many workers the run has, or began with; none if there is no
+/// launcher.
+std::optional<int> launched_workers(const launch::Place& place, bool elastic) {
+  const auto began_with = launch::elastic_workers();
+  if (began_with && place.rank >= *began_with && !elastic)
+    throw UsageError("this worker is to join a run that others began with --elastic: give it, too");
+  if (began_with) return began_with;
+  return place.size > 1 ? std::optional(place.size) : std::nullopt;
+}
+
+void train_with_workers(const TrainCommand& command) {
+  const train::Summary summary = with_report(
+      command, [] { return true; },
+      [&] {
+        return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
+                            OnInterrupt::checkpoint);
+      });
   write_json(command.view.json, train::to_json(summary));
 }
 
@@ -162,6 +195,13 @@ void add_train_command(CLI::App& app, int& code) {
       ->add_option("--restarts", options->config.restarts,
                    "when a worker dies, start all again from the newest checkpoint, up to N times")
       ->capture_default_str();
+  command->add_flag("--elastic", options->config.elastic,
+                    "when a worker dies, the others take over its shards and go on from what they "
+                    "have in memory; needs --shards");
+  command
+      ->add_option("--min-workers", options->config.min_workers,
+                   "end an --elastic run, with a checkpoint, if fewer workers are left")
+      ->capture_default_str();
   command->add_flag("--resume", options->config.resume,
                     "go on from the newest checkpoint of --run-dir");
   add_control_options(*command, options->config.control);
@@ -178,10 +218,11 @@ void add_train_command(CLI::App& app, int& code) {
     launch::Place place;
     try {
       place = launch::find_place();
-      if (place.size > 1 && command->count("--workers") > 0)
+      const auto launched = launched_workers(place, options->config.elastic);
+      if (launched && command->count("--workers") > 0)
         throw UsageError(
             "--workers contradicts the launcher that started this process: leave it out");
-      if (place.size > 1 && options->config.restarts > 0)
+      if (launched && options->config.restarts > 0)
         throw UsageError(
             "--restarts is for what starts the workers: give it to lockstep launch instead");
       options->config.restarted = launch::restarts_so_far() > 0;
@@ -193,10 +234,12 @@ void add_train_command(CLI::App& app, int& code) {
       // see the folder.
       if (!options->config.run_dir.empty() && place.rank == 0) require_ready(options->config);
       if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
-      if (place.size > 1) options->config.workers = place.size;
+      if (launched) options->config.workers = *launched;
       finish_train_options(*command, options->config, options->view);
       require_slow_rank(options->config, options->config.workers);
-      if (place.size > 1)
+      if (launched && options->config.elastic)
+        train_as_elastic_worker(*options);
+      else if (launched)
         train_as_worker(*options);
       else
         train_with_workers(*options);

@@ -9,12 +9,12 @@
 
 namespace lockstep::sync {
 
-/// Makes `text` on every rank what it is on rank 0. A collective.
-inline void share_text(Group& group, std::string& text) {
+/// Makes `text` on every rank what it is on root. A collective.
+inline void share_text(Group& group, std::string& text, int root = 0) {
   std::vector<std::int64_t> length{static_cast<std::int64_t>(text.size())};
-  group.broadcast(length);
+  group.broadcast(length, root);
   text.resize(static_cast<std::size_t>(length[0]));
-  group.broadcast(ArrayView(text.data(), text.size(), DataType::uint8));
+  group.broadcast(ArrayView(text.data(), text.size(), DataType::uint8), root);
 }
 
 }  // namespace lockstep::sync

@@ -41,8 +41,7 @@ void collect(Group& group, const SyncMethod& method, ConstArrayView mine, ArrayV
 
 std::vector<WholeState> gather_state(Group& group, const SyncMethod& method,
                                      optim::Optimizer& optimizer, const Layout& layout) {
-  const bool shared_out = method.share().has_value();
-  if (!shared_out && group.rank() != 0) return {};
+  if (!method.share()) return group.rank() == 0 ? own_state(optimizer) : std::vector<WholeState>{};
   std::vector<WholeState> all;
   for (const optim::OptimizerState& state : optimizer.state()) {
     if (group.rank() != 0) {
@@ -50,10 +49,16 @@ std::vector<WholeState> gather_state(Group& group, const SyncMethod& method,
       continue;
     }
     all.push_back({state.name, state.values.type, std::vector<std::byte>(layout.bytes())});
-    if (shared_out)
-      collect(group, method, state.values, all.back().view());
-    else
-      copy_bytes(all.back().values.data(), state.values.data, state.values.bytes());
+    collect(group, method, state.values, all.back().view());
+  }
+  return all;
+}
+
+std::vector<WholeState> own_state(optim::Optimizer& optimizer) {
+  std::vector<WholeState> all;
+  for (const optim::OptimizerState& state : optimizer.state()) {
+    all.push_back({state.name, state.values.type, std::vector<std::byte>(state.values.bytes())});
+    copy_bytes(all.back().values.data(), state.values.data, state.values.bytes());
   }
   return all;
 }

@@ -20,6 +20,9 @@ struct WholeState {
 std::vector<WholeState> gather_state(Group& group, const SyncMethod& method,
                                      optim::Optimizer& optimizer, const Layout& layout);
 
+/// All that this rank's optimizer remembers, where that is all there is. No collective.
+std::vector<WholeState> own_state(optim::Optimizer& optimizer);
+
 /// What this rank's optimizer may have of `whole`, copied to `mine`.
 void take_share(const Group& group, const SyncMethod& method, ConstArrayView whole, ArrayView mine);
 

@@ -121,25 +121,6 @@ void require_same_run(const models::Metadata& metadata, const TrainConfig& confi
   }
 }
 
-Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
-                            const TrainConfig& config) {
-  Checkpoint checkpoint;
-  models::Metadata metadata;
-  checkpoint.state = models::parse_safetensors(content, source, &metadata);
-  if (metadata["format"] == kFormat)
-    models::require_checksum(content, metadata, source);
-  else if (metadata["format"] != kWithoutChecksum)
-    throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
-  require_same_run(metadata, config, source);
-  const auto iteration = number_in<std::size_t>(metadata["iteration"]);
-  if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
-  checkpoint.iteration = *iteration;
-  checkpoint.arithmetic = arithmetic_in(metadata);
-  checkpoint.file = source;
-  checkpoint.notes = std::move(metadata);
-  return checkpoint;
-}
-
 /// Never empty.
 std::vector<std::filesystem::path> require_checkpoints(const std::filesystem::path& run_dir) {
   auto files = checkpoints_in(folder_of(run_dir));
@@ -187,16 +168,40 @@ std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir) {
   return require_checkpoints(run_dir).front();
 }
 
-std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint) {
-  const auto folder = folder_of(config.run_dir);
-  make_folder(folder);
+std::string format_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint,
+                              const std::string& source) {
   models::Metadata metadata = identity_of(config);
   metadata["format"] = kFormat;
   metadata["iteration"] = std::to_string(checkpoint.iteration);
   add_arithmetic(checkpoint.arithmetic, metadata);
   metadata.insert(checkpoint.notes.begin(), checkpoint.notes.end());
+  return models::format_with_checksum(checkpoint.state, metadata, source);
+}
+
+Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
+                            const TrainConfig& config) {
+  Checkpoint checkpoint;
+  models::Metadata metadata;
+  checkpoint.state = models::parse_safetensors(content, source, &metadata);
+  if (metadata["format"] == kFormat)
+    models::require_checksum(content, metadata, source);
+  else if (metadata["format"] != kWithoutChecksum)
+    throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
+  require_same_run(metadata, config, source);
+  const auto iteration = number_in<std::size_t>(metadata["iteration"]);
+  if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
+  checkpoint.iteration = *iteration;
+  checkpoint.arithmetic = arithmetic_in(metadata);
+  checkpoint.file = source;
+  checkpoint.notes = std::move(metadata);
+  return checkpoint;
+}
+
+std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint) {
+  const auto folder = folder_of(config.run_dir);
+  make_folder(folder);
   const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
-  write_file(file, models::format_with_checksum(checkpoint.state, metadata, file.string()));
+  write_file(file, format_checkpoint(config, checkpoint, file.string()));
   remove_left_over(folder, file, config.keep_checkpoints);
   return file;
 }

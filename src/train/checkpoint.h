@@ -14,6 +14,7 @@
 #include "train/config.h"
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::train {
@@ -41,6 +42,12 @@ std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir);
 /// config.keep_checkpoints asks for. May run in a thread of its own, one at a time. On failure (a
 /// full disk) throws FileError and leaves those that were there. Returns the file.
 std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint);
+
+/// The content of its file, and back. Messages call it `source`.
+std::string format_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint,
+                              const std::string& source);
+Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
+                            const TrainConfig& config);
 
 /// Throws FileError if the file is not a sound checkpoint, UsageError if it is of another run: the
 /// message names the first option that differs.

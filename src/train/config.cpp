@@ -88,6 +88,36 @@ void TrainConfig::validate() const {
   if (!(first_bucket_mb > 0) || !(bucket_mb > 0))
     throw UsageError("--bucket-mb and --first-bucket-mb must be more than 0");
   require_possible_control();
+  require_possible_elastic();
+}
+
+void TrainConfig::require_possible_elastic() const {
+  if (!elastic) {
+    if (min_workers != 1) throw UsageError("--min-workers is for --elastic: leave it out");
+    return;
+  }
+  if (min_workers < 1 || min_workers > workers)
+    throw UsageError(fmt::format("--min-workers is {}: it must be from 1 to the {} workers",
+                                 min_workers, workers));
+  if (shards == 0)
+    throw UsageError(
+        "--elastic needs --shards: they are what the workers that are left take over, so that the "
+        "run computes what it would have. As many as workers will do");
+  const std::string sync = method().sync;
+  const bool mpi = transport == "mpi" || transport == "shm+mpi";
+  const std::string why =
+      sync == "sharded"  ? "--sync sharded keeps each part of the optimizer's state on one worker"
+      : sync == "server" ? "--sync server keeps the weights on the workers that serve"
+      : sync_bn          ? "--sync-bn needs a worker for every shard"
+      : transport == "thread" ? "workers of --transport thread are one process, and die together"
+      : mpi ? fmt::format("--transport {} is MPI's, which ends all ranks when one dies", transport)
+      : sync::order_of_its_own(method()).empty()
+          ? ""
+          : fmt::format("--algorithm {} adds in an order that depends on the workers",
+                        name_of(method().algorithm));
+  if (!why.empty())
+    throw UsageError(
+        fmt::format("--elastic goes on without a worker, and {}: leave out one of them", why));
 }
 
 void TrainConfig::require_possible_control() const {
@@ -258,7 +288,9 @@ nlohmann::json job_json(const TrainConfig& config) {
           {"checkpoint_every", config.checkpoint_every},
           {"keep_checkpoints", config.keep_checkpoints},
           {"checkpoint_errors", config.checkpoint_errors},
-          {"restarts", config.restarts}};
+          {"restarts", config.restarts},
+          {"elastic", config.elastic},
+          {"min_workers", config.min_workers}};
 }
 
 }  // namespace

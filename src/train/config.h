@@ -72,6 +72,8 @@ struct TrainConfig {
   std::size_t keep_checkpoints = 2;        ///< the newest so many: should one be damaged
   std::string checkpoint_errors = "stop";  ///< or "continue", if one cannot be written
   int restarts = 0;  ///< how often the run goes on from its newest checkpoint after a worker died
+  bool elastic = false;    ///< go on without workers that are lost; needs shards
+  int min_workers = 1;     ///< of an elastic run: end it if fewer are left
   bool restarted = false;  ///< resume if there is a checkpoint, else start anew
   Control control;         ///< when to stop early, and what is checked on the way
 
@@ -103,6 +105,7 @@ struct TrainConfig {
   void require_possible_method() const;
   void require_recipe_of_shared_update(const std::string& sync) const;
   void require_possible_control() const;
+  void require_possible_elastic() const;
 };
 
 nlohmann::json to_json(const TrainConfig& config);

@@ -28,9 +28,8 @@ Feed::Feed(const data::Loader& loader, const data::SamplerOptions& options,
 
 Feed::Share Feed::next() {
   look_ahead();
-  const Share share{.epoch = epoch_of(done()),
-                    .global_batch = sampler_.size_of_batch(done() % batches_per_epoch()),
-                    .images = &prefetcher_.next()};
+  const Share share{
+      .epoch = epoch_of(done()), .global_batch = images_of(done()), .images = &prefetcher_.next()};
   ++next_;
   look_ahead();
   return share;

@@ -30,6 +30,11 @@ class Feed {
 
   std::size_t batches_per_epoch() const { return sampler_.batches_per_epoch(); }
 
+  /// Of the global batch of a step, counted from 0.
+  std::size_t images_of(std::size_t step) const {
+    return sampler_.size_of_batch(step % batches_per_epoch());
+  }
+
   /// 0 if the caller of next() loads them itself.
   int loader_threads() const { return loader_threads_; }
 

@@ -67,7 +67,8 @@ nlohmann::json metrics_line(std::string_view kind, int rank, const Record& recor
   return line;
 }
 
-std::string lines_until(const std::filesystem::path& file, std::size_t done, std::size_t epochs) {
+std::string lines_until(const std::filesystem::path& file, std::size_t done, std::size_t epochs,
+                        std::size_t again) {
   if (!std::filesystem::exists(file)) return "";
   std::istringstream lines(read_file(file));
   std::string kept;
@@ -77,6 +78,8 @@ std::string lines_until(const std::filesystem::path& file, std::size_t done, std
     const auto& iteration = json["iteration"];
     if (!iteration.is_number_unsigned() || iteration > done) continue;
     if (json["kind"] == "epoch" && json.value("epoch", nlohmann::json()) > epochs) continue;
+    if (again > 0 && json["kind"] == "iteration" && iteration >= again) continue;
+    if (again > 0 && json["kind"] == "test" && iteration == done) continue;
     kept += line + "\n";
   }
   return kept;
@@ -84,7 +87,7 @@ std::string lines_until(const std::filesystem::path& file, std::size_t done, std
 
 std::vector<std::vector<Record>> read_iterations(const std::filesystem::path& file,
                                                  std::size_t first, std::size_t last,
-                                                 std::size_t batch) {
+                                                 std::size_t batch, std::size_t last_batch) {
   std::vector<std::vector<Record>> records;
   std::vector<double> samples(last + 1 - first);  // by iteration
   std::istringstream lines(read_file(file));
@@ -98,8 +101,8 @@ std::vector<std::vector<Record>> read_iterations(const std::filesystem::path& fi
     samples[static_cast<std::size_t>(record.iteration - begin)] += record.samples;
     records[rank].push_back(record);
   }
-  const bool whole = std::all_of(samples.begin(), samples.end(), [batch](double images) {
-    return images == static_cast<double>(batch);
+  const bool whole = std::all_of(samples.begin(), samples.end(), [&](const double& images) {
+    return images == static_cast<double>(&images == &samples.back() ? last_batch : batch);
   });
   return whole ? records : std::vector<std::vector<Record>>{};
 }

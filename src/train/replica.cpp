@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "models/safetensors.h"
 #include "sync/share_text.h"
-#include "sync/whole_state.h"
 #include "train/engine_options.h"
 #include "train/learning.h"
 #include "train/same_layouts.h"
@@ -119,7 +118,7 @@ Replica::~Replica() {
   engine_.reset();  // its hooks write into the gradients, which must outlive it
 }
 
-Record Replica::step(Feed& feed) {
+Record Replica::step(Feed& feed, const std::function<void(const Record&)>& agree) {
   Record record;
   observe::Times& times = record.times;
   const Counters before = group_.counters();
@@ -134,6 +133,7 @@ Record Replica::step(Feed& feed) {
     times.hidden = group_.counters().seconds - before.seconds;
     if (mistake_ == Mistake::sync_after_update) update(times);
     synchronise(times);
+    if (agree) agree(record);
     if (mistake_ != Mistake::sync_after_update) update(times);
   }
   const Counters after = group_.counters();
@@ -266,6 +266,20 @@ std::vector<models::StoredTensor> Replica::state() {
       sync::gather_state(group_, *method_, *optimizer_, gradients_.layout());
   std::vector<models::StoredTensor> all = stored_model();
   if (group_.rank() != 0) return {};
+  add_optimizer_state(std::move(whole), all);
+  return all;
+}
+
+std::vector<models::StoredTensor> Replica::own_state() {
+  std::vector<models::StoredTensor> all;
+  statistics_.show_kept([&](int shard) { add_shard_buffers(shard, engine_->buffer_state(), all); });
+  for (models::StoredTensor& tensor : model_state()) all.push_back(std::move(tensor));
+  add_optimizer_state(sync::own_state(*optimizer_), all);
+  return all;
+}
+
+void Replica::add_optimizer_state(std::vector<sync::WholeState> whole,
+                                  std::vector<models::StoredTensor>& all) const {
   const auto& parameters = gradients_.parameters();
   for (sync::WholeState& state : whole)
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -277,7 +291,6 @@ std::vector<models::StoredTensor> Replica::state() {
           {optimizer_name(state.name, parameters[i]), part.type, {count}, std::move(plain)});
     }
   all.push_back(steps_of(*optimizer_));
-  return all;
 }
 
 void Replica::restore(const std::vector<models::StoredTensor>& state, const std::string& source) {

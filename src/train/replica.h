@@ -13,6 +13,7 @@
 #include "sync/shard_sum.h"
 #include "sync/sync_method.h"
 #include "sync/weight_check.h"
+#include "sync/whole_state.h"
 #include "train/config.h"
 #include "train/feed.h"
 #include "train/recorder.h"
@@ -20,6 +21,7 @@
 #include "train/statistics.h"
 #include "train/step_trace.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -36,8 +38,10 @@ class Replica {
 
   /// One iteration on this rank's shares of the feed's next global batch: the line from loader to
   /// optimizer. The record has its epoch, scores, times and bytes; iteration and learning rate are
-  /// the caller's to fill in. A collective.
-  Record step(Feed& feed);
+  /// the caller's to fill in. `agree`, if there is one, is called with it when the gradients are
+  /// those of all, and nothing has been updated: if it throws, the weights are as they were. A
+  /// collective.
+  Record step(Feed& feed, const std::function<void(const Record&)>& agree = {});
 
   /// Of the steps to come.
   void set_learning_rate(double rate) { method_->set_learning_rate(*optimizer_, rate); }
@@ -59,6 +63,14 @@ class Replica {
   /// its step count, on rank 0; nothing elsewhere. Changes nothing, unless the ranks' weights are
   /// to be made one first. A collective.
   std::vector<models::StoredTensor> state();
+
+  /// From now on own_state() has batch norm's statistics as they are now. A collective.
+  void keep_statistics() { statistics_.keep(group_); }
+
+  /// What state() is on rank 0, from what this rank knows by itself: with the statistics that
+  /// keep_statistics() found, and the model's own as they happen to be. No collective: others may
+  /// be gone. REQUIRES: every rank has all of the optimizer's state.
+  std::vector<models::StoredTensor> own_state();
 
   /// Takes such a state over, and checks that it fits; messages call it `source`.
   void restore(const std::vector<models::StoredTensor>& state, const std::string& source);
@@ -94,6 +106,9 @@ class Replica {
   void count_batch_norm(double& part, Record& record);
   /// Of state(): what is the model's.
   std::vector<models::StoredTensor> stored_model();
+  /// Of state(): what is the optimizer's.
+  void add_optimizer_state(std::vector<sync::WholeState> whole,
+                           std::vector<models::StoredTensor>& all) const;
   engine::Score evaluate_share(const data::Loader& loader, const data::Range& mine);
   ArrayView flat_weights() const;
   void synchronise(observe::Times& times);

@@ -22,7 +22,7 @@ RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, co
   make_folder(folder_);
   std::string kept;
   if (done.iterations > 0)
-    kept = lines_until(folder_ / "metrics.jsonl", done.iterations, done.epochs);
+    kept = lines_until(folder_ / "metrics.jsonl", done.iterations, done.epochs, done.again);
   for (const char* stale : {"summary.json", "trace.json"}) std::filesystem::remove(folder_ / stale);
   std::error_code only_a_report;
   std::filesystem::remove(folder_ / "report.html", only_a_report);
@@ -42,8 +42,9 @@ RunFolder::RunFolder(std::filesystem::path folder, const TrainConfig& config, co
 }
 
 std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, std::size_t last,
-                                                            std::size_t batch) const {
-  return train::read_iterations(folder_ / "metrics.jsonl", first, last, batch);
+                                                            std::size_t batch,
+                                                            std::size_t last_batch) const {
+  return train::read_iterations(folder_ / "metrics.jsonl", first, last, batch, last_batch);
 }
 
 void RunFolder::add_iterations(int rank, std::span<const Record> records) {

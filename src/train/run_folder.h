@@ -29,6 +29,9 @@ class RunFolder {
   struct Done {
     std::size_t iterations = 0;
     std::size_t epochs = 0;  ///< whole ones
+    /// Iterations from this one on are to be recorded again, and what followed the last; 0 for
+    /// none.
+    std::size_t again = 0;
   };
 
   /// What the options come to, for who reads of the run.
@@ -46,7 +49,7 @@ class RunFolder {
 
   /// What each rank measured in these iterations before the run was resumed; see metrics_file.h.
   std::vector<std::vector<Record>> read_iterations(std::size_t first, std::size_t last,
-                                                   std::size_t batch) const;
+                                                   std::size_t batch, std::size_t last_batch) const;
 
   void add_iterations(int rank, std::span<const Record> records);
   /// One line for a rank's epoch, from its iterations' records.

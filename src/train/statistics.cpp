@@ -62,14 +62,28 @@ void Statistics::spread() {
 std::vector<std::byte> Statistics::gather(Group& group) {
   save();
   const std::size_t bytes = copies_.front().size();
-  std::vector<std::byte> memory(static_cast<std::size_t>(shards_.all) * bytes);
+  const auto ranks = static_cast<std::size_t>(group.size());
+  // The last rank hosts the most; others leave the rest of their room empty.
+  const std::size_t room =
+      static_cast<std::size_t>(hosted_by(group, group.size() - 1).count) * bytes;
+  std::vector<std::byte> memory(ranks * room);
   const ArrayView all(memory.data(), memory.size(), DataType::uint8);
-  const ArrayView mine =
-      all.slice(static_cast<std::size_t>(shards_.first) * bytes, copies_.size() * bytes);
+  const ArrayView mine = all.slice(static_cast<std::size_t>(group.rank()) * room, room);
   for (std::size_t i = 0; i < copies_.size(); ++i)
     std::memcpy(static_cast<std::byte*>(mine.data) + i * bytes, copies_[i].data(), bytes);
   group.all_gather(mine, all);
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const sync::Shards its = hosted_by(group, rank);
+    std::memmove(memory.data() + static_cast<std::size_t>(its.first) * bytes,
+                 memory.data() + static_cast<std::size_t>(rank) * room,
+                 static_cast<std::size_t>(its.count) * bytes);
+  }
+  memory.resize(static_cast<std::size_t>(shards_.all) * bytes);
   return memory;
+}
+
+sync::Shards Statistics::hosted_by(const Group& group, int rank) const {
+  return sync::shards_of(shards_.all == group.size() ? 0 : shards_.all, rank, group.size());
 }
 
 std::vector<std::byte> Statistics::average_of(const std::vector<std::byte>& all) const {
@@ -89,6 +103,21 @@ void Statistics::average(Group& group) {
   const std::vector<std::byte> average = average_of(gather(group));
   for (std::vector<std::byte>& copy : copies_) std::memcpy(copy.data(), average.data(), averaged_);
   current_ = 0;
+  load();
+}
+
+void Statistics::keep(Group& group) {
+  if (averaged_ > 0) kept_ = gather(group);
+}
+
+void Statistics::show_kept(const std::function<void(int shard)>& each) {
+  if (averaged_ == 0) return;
+  save();
+  const std::size_t bytes = kept_.size() / static_cast<std::size_t>(shards_.all);
+  for (int shard = 0; shard < shards_.all; ++shard) {
+    put(kept_.data() + static_cast<std::size_t>(shard) * bytes);
+    each(shard);
+  }
   load();
 }
 

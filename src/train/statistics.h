@@ -35,6 +35,13 @@ class Statistics {
   void show(Group& group, const std::function<void(int shard)>& each,
             const std::function<void()>& together);
 
+  /// From now on this rank remembers what those of all shards of all workers are now, whatever
+  /// becomes of the others. A collective, unless the model has none.
+  void keep(Group& group);
+  /// Calls `each` with every shard in turn, while the engine has what keep() found. Afterwards it
+  /// has what it had. Not at all without statistics. REQUIRES: keep() was called.
+  void show_kept(const std::function<void(int shard)>& each);
+
  private:
   void save();
   void load();
@@ -42,6 +49,7 @@ class Statistics {
   void put(const std::byte* place);
   /// The copies of all workers' shards, one after another. A collective.
   std::vector<std::byte> gather(Group& group);
+  sync::Shards hosted_by(const Group& group, int rank) const;
   /// What is averaged of them.
   std::vector<std::byte> average_of(const std::vector<std::byte>& all) const;
 
@@ -50,6 +58,7 @@ class Statistics {
   std::size_t averaged_ = 0;                    ///< bytes: these come first, counts behind them
   std::vector<std::vector<std::byte>> copies_;  ///< by shard; that of `current_` is out of date
   int current_ = 0;
+  std::vector<std::byte> kept_;  ///< the copies of all workers' shards, one after another
 };
 
 }  // namespace lockstep::train

@@ -15,6 +15,7 @@
 #include "train/course.h"
 #include "train/dataset.h"
 #include "train/early_stop.h"
+#include "train/elastic.h"
 #include "train/feed.h"
 #include "train/judgement.h"
 #include "train/latency_probe.h"
@@ -53,9 +54,11 @@ bool rank_zero_has_checkpoints(Group& group, const std::filesystem::path& run_di
 
 class Worker {
  public:
-  Worker(Group group, const TrainConfig& config, Progress& progress, const StopAsked& stop_asked)
+  Worker(Group group, const TrainConfig& config, Progress& progress, const StopAsked& stop_asked,
+         const Elastic* elastic)
       : group_(std::move(group)),
         progress_(progress),
+        elastic_(elastic),
         dataset_(open_dataset(config)),
         config_(with_convolution_choice(group_, config, dataset_.train.shape(), progress)),
         feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
@@ -71,7 +74,10 @@ class Worker {
         recorder_(group_,
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
     if (group_.rank() == 0 && !config.run_dir.empty()) lock_folder();
-    if (config.resume) resume();
+    if (carried_so_far())
+      adopt(carried_so_far()->checkpoint);
+    else if (config.resume)
+      resume();
     if (group_.rank() == 0) records_.resize(static_cast<std::size_t>(group_.size()));
     if (!config.run_dir.empty()) while_others_wait(group_, [this] { open_folder(); });
     if (group_.rank() == 0) epoch_records_.resize(std::max(records_.size(), epoch_records_.size()));
@@ -79,13 +85,15 @@ class Worker {
     probe_.emplace(group_, config.method());
     // Now, so that it has the iterations and not what came before them.
     trace_.emplace(group_, replica_, config.run_dir.empty() ? 0 : config.trace);
+    if (elastic_) keep_everywhere();
   }
 
   Summary run() {
     const std::size_t iterations = planned_iterations();
     if (group_.rank() == 0 && !replica_.notice().empty()) progress_.notice(replica_.notice());
-    if (group_.rank() == 0) progress_.started(config_, iterations, dataset_.train_size);
+    if (group_.rank() == 0) say_start(iterations);
     group_.barrier();
+    if (elastic_) catch_up(iterations);
     const double start = now_seconds();
     const std::size_t before = done_;
     while (done_ < iterations && !stopped_ && enough_.empty()) train_epoch(iterations);
@@ -94,15 +102,75 @@ class Worker {
     if (config_.checkpoint_every > 0) wait_for_checkpoint();
     Summary summary = finish(done_ - before, seconds);
     write_trace();
+    // Until all is written another worker may have to do it.
+    if (elastic_)
+      while_others_wait(group_, [&] {
+        write(summary);
+        elastic_->done();
+      });
     return summary;
   }
 
+  /// What this rank knows. REQUIRES: the run is elastic. No collective: others may be gone.
+  Carried carry() {
+    return {{.iteration = done_,
+             .state = replica_.own_state(),
+             .arithmetic = arithmetic(),
+             .notes = notes_},
+            ledger_->rows_until(done_)};
+  }
+
  private:
+  /// From the group before; null if there was none.
+  const Carried* carried_so_far() const {
+    return elastic_ && elastic_->carried ? &*elastic_->carried : nullptr;
+  }
+  /// Its newest iterations, which may not be recorded yet.
+  std::deque<Row> rows_so_far() const {
+    return carried_so_far() ? carried_so_far()->rows : std::deque<Row>();
+  }
+
+  void adopt(const Checkpoint& checkpoint) {
+    replica_.restore(checkpoint.state, "what this worker has in memory");
+    heed_notes(checkpoint.notes);
+    done_ = checkpoint.iteration;
+    feed_.skip(done_);
+  }
+
+  /// From now on every rank could go on alone. A collective.
+  void keep_everywhere() {
+    replica_.keep_statistics();
+    notes_ = notes();
+    ledger_.emplace(
+        group_, [this](int rank, std::span<const Record> records) { keep(rank, records); },
+        rows_so_far());
+  }
+
+  /// On rank 0.
+  void say_start(std::size_t iterations) {
+    if (elastic_ && !elastic_->change.empty())
+      progress_.notice(fmt::format("{}: going on after iteration {} with {} worker{}",
+                                   elastic_->change, done_, group_.size(),
+                                   group_.size() == 1 ? "" : "s"));
+    TrainConfig now = config_;
+    now.workers = group_.size();
+    now.transport = group_.transport();
+    progress_.started(now, iterations, dataset_.train_size);
+  }
+
+  /// What follows the newest step of the group before: some ranks may have done it, none more.
+  void catch_up(std::size_t iterations) {
+    if (rows_so_far().empty()) return;
+    const std::size_t per_epoch = feed_.batches_per_epoch();
+    const std::size_t epoch = 1 + (done_ - 1) / per_epoch;
+    after_step(epoch, schedule_.rate(done_ - 1));
+    if (done_ % per_epoch == 0 || done_ == iterations) end_epoch(epoch, true);
+  }
+
   void resume() {
     const Checkpoint checkpoint = share_checkpoint(group_, config_);
     replica_.restore(checkpoint.state, checkpoint.file.string());
-    early_stop_.restore(checkpoint.notes);
-    plateau_.restore(checkpoint.notes);
+    heed_notes(checkpoint.notes);
     done_ = checkpoint.iteration;
     feed_.skip(done_);
     if (done_ >= planned_iterations())
@@ -130,12 +198,20 @@ class Worker {
 
   /// On rank 0.
   void open_folder() {
-    if (!config_.resume) require_no_checkpoints(config_.run_dir);
-    folder_.emplace(config_.run_dir, config_,
-                    RunFolder::Done{done_, done_ / feed_.batches_per_epoch()}, plan());
-    const std::size_t begun = done_ % feed_.batches_per_epoch();
+    if (!config_.resume && !carried_so_far()) require_no_checkpoints(config_.run_dir);
+    const std::deque<Row> rows = rows_so_far();
+    // What follows a step of the group before is done again.
+    const std::size_t whole = rows.empty() ? done_ : done_ - 1;
+    RunFolder::Done done{done_, whole / feed_.batches_per_epoch()};
+    if (!rows.empty()) done.again = static_cast<std::size_t>(rows.front().front().iteration);
+    folder_.emplace(config_.run_dir, config_, done, plan());
+    for (const Row& row : rows)
+      for (std::size_t rank = 0; rank < row.size(); ++rank)
+        folder_->add_iterations(static_cast<int>(rank), std::span(row).subspan(rank, 1));
+    const std::size_t begun = done_ - whole / feed_.batches_per_epoch() * feed_.batches_per_epoch();
     if (begun > 0)
-      epoch_records_ = folder_->read_iterations(done_ - begun + 1, done_, config_.batch);
+      epoch_records_ = folder_->read_iterations(done_ - begun + 1, done_, config_.batch,
+                                                feed_.images_of(done_ - 1));
   }
 
   RunFolder::Plan plan() const {
@@ -152,12 +228,11 @@ class Worker {
   /// A collective; rank 0 writes, and goes on meanwhile.
   void save_checkpoint() {
     wait_for_checkpoint();
-    recorder_.flush();
+    flush_records();
     Checkpoint checkpoint{.iteration = done_,
                           .state = replica_.state(),
                           .arithmetic = arithmetic(),
-                          .notes = early_stop_.state()};
-    checkpoint.notes.merge(plateau_.state());
+                          .notes = notes()};
     if (group_.rank() != 0) return;
     try {
       if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
@@ -198,12 +273,20 @@ class Worker {
     seconds_aside_ += now_seconds() - start;
   }
 
+  /// To rank 0. A collective.
+  void flush_records() {
+    if (ledger_)
+      ledger_->settle();
+    else
+      recorder_.flush();
+  }
+
   /// Whether it is enough, and how fast to go on. A collective, at the end of an epoch.
   void judge_epoch(std::size_t epoch, double rate) {
     const double start = now_seconds();
     tester_.test(done_);
     enough_ = early_stop_.after_epoch(epoch, tester_.loss(), tester_.accuracy());
-    recorder_.flush();  // the test comes after its iterations
+    flush_records();  // the test comes after its iterations
     if (group_.rank() == 0) progress_.tested(epoch, tester_.loss(), tester_.accuracy());
     add_test(static_cast<double>(epoch), rate);
     const bool lower = plateau_.after_epoch(tester_.loss());
@@ -246,6 +329,18 @@ class Worker {
                     done_, iterations, file.string(), config_.run_dir.string()));
   }
 
+  /// What those who judge epochs remember.
+  Notes notes() const {
+    Notes notes = early_stop_.state();
+    notes.merge(plateau_.state());
+    return notes;
+  }
+
+  void heed_notes(const Notes& notes) {
+    early_stop_.restore(notes);
+    plateau_.restore(notes);
+  }
+
   /// Of the next step.
   double learning_rate() const { return schedule_.rate(done_) * plateau_.share(); }
 
@@ -262,29 +357,57 @@ class Worker {
       const double rate = learning_rate();
       replica_.set_learning_rate(rate);
       comm::note_step(done_ + 1);
-      Record record = replica_.step(feed_);
-      if (trace_->iteration_ended()) write_trace();
-      record.iteration = static_cast<double>(++done_);
-      record.lr = rate;
-      recorder_.add(record);
+      const Record record = step(rate);
+      if (!ledger_) recorder_.add(record);
       if (group_.rank() == 0)
         progress_.iteration(done_, iterations, record.loss_sum / std::max(1.0, record.samples),
                             record.times.total);
+      if (someone_waits_) throw RegroupError("someone is to join");
       if (!trace_->recording()) probe_->after_iteration(done_);
       heed(writer_.problem());
-      if (const auto every = config_.control.check_every; every && done_ % *every == 0)
-        replica_.require_same_weights(done_);
       if (config_.control.balance) rebalance(record);
-      if (config_.control.tests_epochs() && done_ % feed_.batches_per_epoch() == 0)
-        judge_epoch(epoch, rate);
-      if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
+      after_step(epoch, rate);
       stopped_ = stop_vote_.after_step(record.times.total);
     }
-    recorder_.flush();
+    end_epoch(epoch, done_ == end);
+  }
+
+  /// A collective.
+  Record step(double rate) {
+    const auto agree = [&](const Record& begun) {
+      Record mine = begun;
+      mine.iteration = static_cast<double>(done_ + 1);
+      mine.lr = rate;
+      const observe::Times& times = mine.times;
+      mine.times.total = times.data + times.forward + times.backward + times.exposed;
+      someone_waits_ = ledger_->agree(mine, group_.rank() == 0 && elastic_->someone_waits());
+      replica_.keep_statistics();
+    };
+    Record record = ledger_ ? replica_.step(feed_, agree) : replica_.step(feed_);
+    record.iteration = static_cast<double>(++done_);
+    record.lr = rate;
+    if (ledger_) ledger_->complete(record);
+    notes_ = notes();
+    if (trace_->iteration_ended()) write_trace();
+    return record;
+  }
+
+  /// What is due after some steps. A collective.
+  void after_step(std::size_t epoch, double rate) {
+    if (const auto every = config_.control.check_every; every && done_ % *every == 0)
+      replica_.require_same_weights(done_);
+    if (config_.control.tests_epochs() && done_ % feed_.batches_per_epoch() == 0)
+      judge_epoch(epoch, rate);
+    if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) save_checkpoint();
+  }
+
+  /// An epoch has come to its end, or the run has within it. A collective.
+  void end_epoch(std::size_t epoch, bool whole) {
+    flush_records();
     if (group_.rank() != 0) return;
     progress_.epoch(epoch, epoch_records_);
     for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank)
-      if (folder_ && done_ == end) folder_->add_epoch(static_cast<int>(rank), epoch_records_[rank]);
+      if (folder_ && whole) folder_->add_epoch(static_cast<int>(rank), epoch_records_[rank]);
   }
 
   /// On rank 0: a rank's newest records.
@@ -304,6 +427,14 @@ class Worker {
     const std::vector<double> latencies = gather(std::vector<double>{probe_->seconds()});
     if (group_.rank() != 0) return {};
 
+    if (steps == 0) {  // a worker was lost after the last of them
+      for (std::size_t rank = 0; rank < records_.size(); ++rank) {
+        const Row row = rows_so_far().back();
+        records_[rank] = {row[std::min(rank, row.size() - 1)]};
+      }
+      steps = 1;
+      seconds = records_[0].back().times.total;
+    }
     Summary summary = describe();
     summary.epochs = 1 + (done_ - 1) / feed_.batches_per_epoch();
     summary.iterations = done_;
@@ -326,7 +457,7 @@ class Worker {
     }
     if (!parts_workers(parse_mistake(config_.mistake))) require_equal_weights(summary);
     if (done_ < planned_iterations()) summary.stopped = enough_;
-    write(summary);
+    if (!elastic_) write(summary);
     return summary;
   }
 
@@ -392,6 +523,7 @@ class Worker {
 
   Group group_;
   Progress& progress_;
+  const Elastic* const elastic_;  ///< null for a run that ends with any of its workers
   Dataset dataset_;
   const TrainConfig config_;
   Feed feed_;
@@ -412,6 +544,9 @@ class Worker {
   double seconds_aside_ = 0;  ///< of writing the trace, and of tests: no part of training
 
   Recorder recorder_;
+  std::optional<Ledger> ledger_;                    ///< in its place, of an elastic run
+  models::Metadata notes_;                          ///< notes() right after the newest step
+  bool someone_waits_ = false;                      ///< to be let in
   std::vector<std::vector<Record>> records_;        ///< on rank 0: since the start, by rank
   std::vector<std::vector<Record>> epoch_records_;  ///< on rank 0: of the last epoch, even if it
                                                     ///< was begun before the start
@@ -423,14 +558,21 @@ class Worker {
 }  // namespace
 
 Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
-                     const StopAsked& stop_asked) {
+                     const StopAsked& stop_asked, Elastic* elastic) {
   config.validate();
   use_fast_blas_kernels();
   engine::use_threads(config.threads_per_worker());
   engine::keep_freed_memory();
   TrainConfig mine = config;
   if (config.restarted) mine.resume = rank_zero_has_checkpoints(group, config.run_dir);
-  return Worker(std::move(group), mine, progress, stop_asked).run();
+  Worker worker(std::move(group), mine, progress, stop_asked, elastic);
+  if (!elastic) return worker.run();
+  try {
+    return worker.run();
+  } catch (...) {
+    elastic->carried = worker.carry();
+    throw;
+  }
 }
 
 }  // namespace lockstep::train

@@ -28,15 +28,18 @@ class Progress {
   virtual void tested(std::size_t /*epoch*/, double /*loss*/, double /*accuracy*/) {}
 };
 
+struct Elastic;
+
 /// Whether the run is to stop after this step, and go on another time.
 using StopAsked = std::function<bool()>;
 
 /// Trains as one rank of the group. All ranks call it with the same configuration. Writes the run
 /// folder and the weights from rank 0, whose return value is the run's summary; other ranks get an
 /// empty one. If some rank is asked to stop, all do so after the same step; rank 0 writes a
-/// checkpoint and throws StoppedError.
+/// checkpoint and throws StoppedError. With `elastic`, goes on from what the worker has carried
+/// along, and carries along what it knows when it throws: see elastic.h.
 Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
-                     const StopAsked& stop_asked = {});
+                     const StopAsked& stop_asked = {}, Elastic* elastic = nullptr);
 
 /// The run was asked to stop; the message says how to go on.
 class StoppedError : public Error {

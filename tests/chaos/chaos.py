@@ -50,11 +50,11 @@ def strike(job, fault, moment, right, folder):
     return outcome
 
 
-def plan(seed, rounds, jobs):
+def plan(seed, rounds, jobs, faults):
     """Every fault in turn, on a job that it fits, at some moment."""
     chance = random.Random(seed)
     for number in range(rounds):
-        fault = FAULTS[number % len(FAULTS)](random.Random(chance.random()))
+        fault = faults[number % len(faults)](random.Random(chance.random()))
         fitting = [job for job in jobs if fault.fits(job)]
         if fitting:
             job = chance.choice(fitting)
@@ -67,11 +67,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=2 * len(FAULTS))
     parser.add_argument("--jobs", type=lambda text: text.split(","), default=list(JOBS), help=", ".join(JOBS))
+    names = {fault.__name__: fault for fault in FAULTS}
+    parser.add_argument("--faults", type=lambda text: [names[name] for name in text.split(",")], default=FAULTS,
+                        help=", ".join(names))
     parser.add_argument("--only", type=int, help="one round of the plan")
     options = parser.parse_args()
     right = {}
     outcomes, wrong = collections.Counter(), 0
-    for number, job, fault, moment in plan(options.seed, options.rounds, options.jobs):
+    for number, job, fault, moment in plan(options.seed, options.rounds, options.jobs, options.faults):
         if options.only not in (None, number):
             continue
         name = type(fault).__name__

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from runs import Run, hosts
+from runs import JOBS, Run, hosts
 from strangers_test import listening_ports  # runs.py says where it is
 
 
@@ -54,6 +54,20 @@ class KillWithRestarts(Kill):
     """The run goes on by itself."""
     options = ("--restarts", 2)
     error = None
+
+
+class KillElastic(SignalToAWorker):
+    """Up to all but one, one after another: those that are left go on."""
+    number = signal.SIGKILL
+    options = ("--elastic",)
+
+    def fits(self, job):
+        return "--shards" in JOBS[job]
+
+    def strike(self, run):
+        for _ in range(self.chance.randrange(1, 4)):
+            super().strike(run)
+            time.sleep(self.chance.choice([0, 0.01, self.chance.uniform(0, 1)]))
 
 
 class Crash(SignalToAWorker):
@@ -162,5 +176,5 @@ class CutLink(Fault):
         run.cluster.plug_in_again(1)
 
 
-FAULTS = [Kill, KillWithRestarts, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk, NoSharedMemoryFolder,
+FAULTS = [Kill, KillWithRestarts, KillElastic, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk, NoSharedMemoryFolder,
           DamagedCheckpoint, CutLink]

@@ -20,6 +20,7 @@ VGG11 = ["--model", "vgg11", "--data", "cifar10", "--limit", 16, "--batch", 8, "
 JOBS = {
     "lenet5-shm": [*LENET5, "--workers", 4, "--transport", "shm", "--shards", 4],
     "lenet5-gloo": [*LENET5, "--workers", 3, "--transport", "gloo"],
+    "lenet5-gloo-4": [*LENET5, "--workers", 4, "--transport", "gloo", "--shards", 4],
     "lenet5-threads": [*LENET5, "--workers", 2, "--transport", "thread"],
     "lenet5-torch": [*LENET5, "--workers", 2, "--transport", "shm", "--engine", "torch", "--sync", "all-reduce"],
     "vgg11-shm": [*VGG11, "--workers", 2, "--transport", "shm"],

@@ -105,6 +105,12 @@ TEST(Environment, KnowsHowOftenTheRunWasStartedAgain) {
   EXPECT_THROW(restarts_so_far(from({{"LOCKSTEP_RESTART", "-1"}})), UsageError);
 }
 
+TEST(Environment, KnowsHowManyWorkersAnElasticRunBeganWith) {
+  EXPECT_EQ(elastic_workers(from({})), std::nullopt);
+  EXPECT_EQ(elastic_workers(from({{"LOCKSTEP_ELASTIC", "4"}})), 4);
+  EXPECT_THROW(elastic_workers(from({{"LOCKSTEP_ELASTIC", "0"}})), UsageError);
+}
+
 TEST(Environment, RefusesLocalRanksThatDoNotFit) {
   const Map world{{"RANK", "0"}, {"WORLD_SIZE", "4"}};
   auto with = [&](Map more) {

@@ -131,7 +131,9 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"check_every", nullptr},
                                    {"keep_checkpoints", 2},
                                    {"checkpoint_errors", "stop"},
-                                   {"restarts", 0}};
+                                   {"restarts", 0},
+                                   {"elastic", false},
+                                   {"min_workers", 1}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})

@@ -1,0 +1,89 @@
+// What workers bring to a new group, and which runs may lose some.
+#include "train/elastic.h"
+
+#include "train/training.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::train {
+namespace {
+
+TrainConfig elastic_job() {
+  TrainConfig config = small_job();
+  config.workers = 4;
+  config.transport = "shm";
+  config.shards = 4;
+  config.elastic = true;
+  return config;
+}
+
+/// As it would be after so many steps.
+Carried carried_after(std::size_t steps) {
+  const auto number = static_cast<float>(steps);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&number);
+  Record record;
+  record.iteration = static_cast<double>(steps);
+  return {{.iteration = steps,
+           .state = {{"weight", DataType::float32, {1}, {bytes, bytes + sizeof(number)}}},
+           .notes = {{"best_test_loss", "0.5"}}},
+          {{record, record}}};
+}
+
+TEST(Elastic, AllGetWhatTheFurthestKnows) {
+  const TrainConfig config = elastic_job();
+  run_threads(4, [&](Group group) {
+    std::optional<Carried> carried;  // of rank 3, which joins
+    if (group.rank() < 3) carried = carried_after(group.rank() == 1 ? 8 : 7);
+    bring_to_newest(group, config, carried);
+    ASSERT_TRUE(carried);
+    EXPECT_EQ(carried->checkpoint.iteration, 8u);
+    EXPECT_EQ(carried->checkpoint.state[0].data, carried_after(8).checkpoint.state[0].data);
+    EXPECT_EQ(carried->checkpoint.notes.at("best_test_loss"), "0.5");
+    ASSERT_EQ(carried->rows.size(), 1u);
+    EXPECT_EQ(carried->rows[0].size(), 2u);
+    EXPECT_EQ(carried->rows[0][0].iteration, 8);
+  });
+}
+
+TEST(Elastic, WhoIsAsFarKeepsWhatItHas) {
+  const TrainConfig config = elastic_job();
+  run_threads(2, [&](Group group) {
+    std::optional<Carried> nothing;
+    bring_to_newest(group, config, nothing);
+    EXPECT_FALSE(nothing);
+    std::optional<Carried> carried = carried_after(7);
+    bring_to_newest(group, config, carried);
+    EXPECT_EQ(group.counters().operations, 2u);  // they only compared
+  });
+}
+
+TEST(Elastic, RefusesWhatDiesWithAWorker) {
+  const auto expect_refused = [](const std::function<void(TrainConfig&)>& change,
+                                 const std::string& words) {
+    TrainConfig config = elastic_job();
+    change(config);
+    try {
+      config.validate();
+      ADD_FAILURE() << words;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  EXPECT_NO_THROW(elastic_job().validate());
+  expect_refused([](auto& config) { config.shards = 0; }, "--elastic needs --shards");
+  expect_refused([](auto& config) { config.sync = "sharded"; }, "the optimizer's state");
+  expect_refused([](auto& config) { config.sync = "server"; }, "on the workers that serve");
+  expect_refused([](auto& config) { config.sync = "ring"; }, "order that depends on the workers");
+  expect_refused([](auto& config) { config.transport = "thread"; }, "die together");
+  expect_refused([](auto& config) { config.min_workers = 5; }, "from 1 to the 4 workers");
+  expect_refused([](auto& config) { config.min_workers = 0; }, "from 1 to the 4 workers");
+  expect_refused(
+      [](auto& config) {
+        config.elastic = false;
+        config.min_workers = 2;
+      },
+      "for --elastic");
+}
+
+}  // namespace
+}  // namespace lockstep::train
