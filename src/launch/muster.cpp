@@ -167,7 +167,7 @@ Group Muster::make(std::chrono::milliseconds patience) {
       members_.size() == 1
           ? make_alone(membership, deadline)
           : comm::make_transport(transport_, comm::Network::gloo, run_, membership, deadline),
-      options_.group);
+      options_.group, comm::flight_recorder());
 }
 
 bool Muster::someone_waits() {

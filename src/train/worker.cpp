@@ -163,7 +163,7 @@ class Worker {
     if (rows_so_far().empty()) return;
     const std::size_t per_epoch = feed_.batches_per_epoch();
     const std::size_t epoch = 1 + (done_ - 1) / per_epoch;
-    after_step(epoch, schedule_.rate(done_ - 1));
+    after_step(epoch, schedule_.rate(done_ - 1) * plateau_.share());
     if (done_ % per_epoch == 0 || done_ == iterations) end_epoch(epoch, true);
   }
 
@@ -192,7 +192,12 @@ class Worker {
   /// Before anything in the folder is looked at.
   void lock_folder() {
     if (!config_.resume) make_folder(config_.run_dir);
-    lock_.emplace(lock_run_folder(config_.run_dir));
+    try {
+      lock_.emplace(lock_run_folder(config_.run_dir));
+    } catch (const FileError&) {
+      if (!carried_so_far()) throw;
+      // One that hangs, and that the others went on without, still keeps other runs out.
+    }
     comm::note_folder(config_.run_dir);
   }
 
