@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "comm/group_core.h"
 #include "launch/elastic_keys.h"
+#include "launch/flight_recorders.h"
 #include "launch/join.h"
 
 #include <fmt/format.h>
@@ -45,6 +46,7 @@ Muster::Muster(const MusterOptions& options)
   run_ = std::move(joined.run);
   transport_ = joined.transport;
   store_->set_first(kElasticWorkers, std::to_string(began_with_));
+  comm::use_flight_recorder(own_flight_memory());
 }
 
 Group Muster::first() {

@@ -133,10 +133,11 @@ std::vector<std::filesystem::path> require_checkpoints(const std::filesystem::pa
 }
 
 /// The newest sound one, and its file's content.
-Checkpoint find_sound(const TrainConfig& config, std::string& content) {
+Checkpoint find_sound(const std::vector<std::filesystem::path>& files, const TrainConfig& config,
+                      std::string& content) {
   std::string damage;
   std::exception_ptr newest;
-  for (const auto& file : require_checkpoints(config.run_dir)) {
+  for (const auto& file : files) {
     try {
       content = read_file(file);
       Checkpoint checkpoint = parse_checkpoint(content, file.string(), config);
@@ -148,6 +149,26 @@ Checkpoint find_sound(const TrainConfig& config, std::string& content) {
     }
   }
   std::rethrow_exception(newest);
+}
+
+/// The one to go on from: see share_checkpoint.
+Checkpoint find_next(const TrainConfig& config, std::size_t planned, std::string& content) {
+  std::vector<std::filesystem::path> files = require_checkpoints(config.run_dir);
+  Checkpoint newest = find_sound(files, config, content);
+  if (newest.iteration < planned || std::filesystem::exists(config.run_dir / "summary.json"))
+    return newest;
+  files.erase(files.begin(), std::find(files.begin(), files.end(), newest.file) + 1);
+  std::string before;
+  try {
+    if (files.empty()) return newest;
+    Checkpoint checkpoint = find_sound(files, config, before);
+    checkpoint.passed_over = fmt::format("{} has all {} iterations, but not the results of the run",
+                                         newest.file.string(), newest.iteration);
+    content = std::move(before);
+    return checkpoint;
+  } catch (const FileError&) {
+    return newest;
+  }
 }
 
 }  // namespace
@@ -212,13 +233,13 @@ Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig&
 
 Checkpoint read_newest_checkpoint(const TrainConfig& config) {
   std::string content;
-  return find_sound(config, content);
+  return find_sound(require_checkpoints(config.run_dir), config, content);
 }
 
-Checkpoint share_checkpoint(Group& group, const TrainConfig& config) {
+Checkpoint share_checkpoint(Group& group, const TrainConfig& config, std::size_t planned) {
   Checkpoint checkpoint;
   std::string content;
-  while_others_wait(group, [&] { checkpoint = find_sound(config, content); });
+  while_others_wait(group, [&] { checkpoint = find_next(config, planned, content); });
   std::string source = checkpoint.file.string();
   sync::share_text(group, source);
   sync::share_text(group, content);

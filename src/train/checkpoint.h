@@ -14,6 +14,7 @@
 #include "train/config.h"
 
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -57,7 +58,10 @@ Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig&
 /// Throws what is wrong with the newest if none is, and UsageError if one is of another run.
 Checkpoint read_newest_checkpoint(const TrainConfig& config);
 
-/// The same, which rank 0 reads for all; only there it says what was passed over. A collective.
-Checkpoint share_checkpoint(Group& group, const TrainConfig& config);
+/// The same, which rank 0 reads for all; only there it says what was passed over. If the run ended
+/// after all that was `planned`, but before its results were written, the one before is taken where
+/// there is one, so that they come about. A collective.
+Checkpoint share_checkpoint(Group& group, const TrainConfig& config,
+                            std::size_t planned = std::numeric_limits<std::size_t>::max());
 
 }  // namespace lockstep::train

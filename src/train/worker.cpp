@@ -168,7 +168,7 @@ class Worker {
   }
 
   void resume() {
-    const Checkpoint checkpoint = share_checkpoint(group_, config_);
+    const Checkpoint checkpoint = share_checkpoint(group_, config_, planned_iterations());
     replica_.restore(checkpoint.state, checkpoint.file.string());
     heed_notes(checkpoint.notes);
     done_ = checkpoint.iteration;

@@ -44,6 +44,18 @@ class Restarts(ProgramTest):
         self.assertIn("starting again from the beginning, since there is no checkpoint", errors)
         self.assertEqual(self.weights("run"), expected)
 
+    def test_a_run_that_died_after_its_last_step_still_comes_to_its_results(self):
+        job = [*SMALL, "--iterations", 20, "--momentum", 0.9, "--workers", 2, "--checkpoint-every", 5, "--run-dir", "run"]
+        self.run_program("train", *job)
+        expected = self.weights("run")
+        (self.folder / "run" / "summary.json").unlink()  # as if it had been killed before
+        output, errors = self.run_program("train", *job, "--resume")
+        self.assertIn("iteration-00000015.safetensors, because of newer ones: run/checkpoints/iteration-00000020.safetensors "
+                      "has all 20 iterations, but not the results of the run", output + errors)
+        self.assertEqual(self.weights("run"), expected)
+        _, errors = self.run_program("train", *job, "--resume", code=2)
+        self.assertIn("there is nothing to resume", errors)
+
     def test_they_end(self):
         program = self.start("train", *ENDLESS, *OFTEN, "--workers", 2, "--restarts", 1, "--run-dir", "run")
         self.wait_for(program, "iteration 60/")
