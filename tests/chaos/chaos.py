@@ -2,14 +2,17 @@
 """Trainings under a plan of faults: each must end with the right weights, or with an error that says why.
 
 A seed makes a plan: which job meets which fault, and when. The same seed does it again. After an error the same command
-with --resume must end with the right weights. LOCKSTEP_BINARY names the program.
+with --resume must end with the right weights; with --shards on another number of workers. LOCKSTEP_BINARY names the
+program. As root also disks that are full or become read-only, in a mount namespace of its own.
 """
 import argparse
 import collections
+import os
 import pathlib
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -33,7 +36,8 @@ def judge(run, fault):
         return "right"
     if fault.error is None or not re.search(fault.error, run.errors()):
         raise Wrong(f"it ended with code {code} and said: {run.errors()}")
-    run.restart()
+    fault.repair(run)
+    run.restart(workers=fault.chance.choice([1, 2, 4]) if "--shards" in JOBS[run.job] else None)
     if code := run.finish():
         raise Wrong(f"it could not be resumed (code {code}): {run.errors()}")
     return "named, resumed, right"
@@ -41,13 +45,24 @@ def judge(run, fault):
 
 def strike(job, fault, moment, right, folder):
     run = make_run(job, folder)
-    run.start(*fault.options, wrapper=fault.wrapper, **fault.settings)
-    run.wait_for_iteration(moment)
-    fault.strike(run)
-    outcome = judge(run, fault)
-    if (weights := run.weights()) != right:
-        raise Wrong(f"its weights are {weights[:12]}, not {right[:12]}")
-    return outcome
+    fault.prepare(run)
+    try:
+        run.start(*fault.options, wrapper=fault.wrapper, **fault.settings)
+        run.wait_for_iteration(moment)
+        fault.strike(run)
+        outcome = judge(run, fault)
+        if (weights := run.weights()) != right:
+            raise Wrong(f"its weights are {weights[:12]}, not {right[:12]}")
+        return outcome
+    finally:
+        fault.clean(run)
+
+
+def in_a_mount_namespace():
+    """Starts this program again in one, so that its disks are nobody else's."""
+    if os.geteuid() != 0 or "LOCKSTEP_UNSHARED" in os.environ or subprocess.run(["unshare", "--mount", "true"]).returncode:
+        return
+    os.execvpe("unshare", ["unshare", "--mount", sys.executable, *sys.argv], {**os.environ, "LOCKSTEP_UNSHARED": "1"})
 
 
 def plan(seed, rounds, jobs, faults):
@@ -72,6 +87,7 @@ def main():
                         help=", ".join(names))
     parser.add_argument("--only", type=int, help="one round of the plan")
     options = parser.parse_args()
+    in_a_mount_namespace()
     right = {}
     outcomes, wrong = collections.Counter(), 0
     for number, job, fault, moment in plan(options.seed, options.rounds, options.jobs, options.faults):

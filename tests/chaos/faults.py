@@ -1,13 +1,16 @@
 """What can happen to a run. Each fault says what it does, and how the run may end."""
+import contextlib
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
 import time
 
-from runs import JOBS, Run, hosts
+from runs import JOBS, Run, Wrong, hosts
 from strangers_test import listening_ports  # runs.py says where it is
 
 
@@ -22,10 +25,19 @@ class Fault:
         self.chance = chance
 
     def fits(self, job):
-        return "hosts" not in job
+        return "hosts" not in job and "mpi" not in job
+
+    def prepare(self, run: Run):
+        """Before it starts."""
 
     def strike(self, run: Run):
-        pass
+        """While it goes on."""
+
+    def repair(self, run: Run):
+        """Before it is started again after its error."""
+
+    def clean(self, run: Run):
+        """After all, however it ended."""
 
 
 class SignalToAWorker(Fault):
@@ -48,6 +60,9 @@ class SignalToAWorker(Fault):
 class Kill(SignalToAWorker):
     number = signal.SIGKILL
     error = r"rank \d+ \(pid \d+\) was ended by signal 9 \(Killed\)"
+
+    def fits(self, job):
+        return "mpi" in job and shutil.which("mpirun") is not None or super().fits(job)
 
 
 class KillWithRestarts(Kill):
@@ -137,6 +152,71 @@ class FullDisk(Fault):
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
+class OnSmallDisk(Fault):
+    """The run's folder is a disk of its own."""
+
+    def fits(self, job):
+        return "lenet5" in job and os.geteuid() == 0 and super().fits(job)
+
+    def prepare(self, run):
+        self.disk = run.folder / "run"
+        self.disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", self.disk], check=True)
+
+    def remount(self, option):
+        subprocess.run(["mount", "-o", f"remount,{option}", self.disk], check=True)
+
+    def fill(self):
+        with contextlib.suppress(OSError), open(self.disk / "ballast", "wb", buffering=0) as ballast:
+            while True:
+                ballast.write(b"x" * (1 + self.chance.randrange(65536)))
+
+    def clean(self, run):
+        subprocess.run(["umount", "-l", self.disk], check=True)
+
+
+class FullSmallDisk(OnSmallDisk):
+    """It is full, until somebody makes room and the run goes on."""
+    error = r"No space left|disk full"
+
+    def strike(self, run):
+        self.fill()
+
+    def repair(self, run):
+        self.remount("size=100m")
+
+
+class FullForAWhile(OnSmallDisk):
+    """Checkpoints that cannot be written are done without."""
+    options = ("--checkpoint-errors", "continue")
+
+    def strike(self, run):
+        done = run.iteration()
+        if done + 40 > run.iterations:
+            return  # its last files have to be written
+        self.fill()
+        run.wait_for_iteration(done + self.chance.randrange(1, 15))
+        self.remount("size=100m")
+
+
+class ReadOnlyDisk(OnSmallDisk):
+    """The run is killed, and cannot go on where nothing can be written."""
+    error = r"Read-only file system"
+
+    def strike(self, run):
+        run.program.kill()
+        run.finish()
+        if not list(run.folder.glob("run/checkpoints/*")):
+            return run.start()
+        self.remount("ro")
+        run.start("--resume")
+        if run.finish() == 0 or not re.search(self.error, run.errors()):
+            raise Wrong(f"it went on where nothing can be written: {run.errors()}")
+
+    def repair(self, run):
+        self.remount("rw")
+
+
 class NoSharedMemoryFolder(Fault):
     """/dev/shm has room for a page: what others filled."""
     wrapper = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=4k none /dev/shm && exec "$@"', "sh"]
@@ -146,7 +226,7 @@ class NoSharedMemoryFolder(Fault):
 
 
 class DamagedCheckpoint(Fault):
-    """The run is killed, and its newest checkpoint loses its end or has a wrong bit: the one before must do."""
+    """The run is killed, and its newest checkpoint is gone, loses its end or has a wrong bit: the one before must do."""
     error = ""
 
     def strike(self, run):
@@ -157,7 +237,10 @@ class DamagedCheckpoint(Fault):
             return
         content = bytearray(checkpoints[-1].read_bytes())
         place = self.chance.randrange(len(content))
-        if self.chance.random() < 0.5:
+        kind = self.chance.randrange(3)
+        if kind == 0:
+            return checkpoints[-1].unlink()
+        if kind == 1:
             del content[place:]
         else:
             content[place] ^= 1 << self.chance.randrange(8)
@@ -176,5 +259,5 @@ class CutLink(Fault):
         run.cluster.plug_in_again(1)
 
 
-FAULTS = [Kill, KillWithRestarts, KillElastic, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk, NoSharedMemoryFolder,
-          DamagedCheckpoint, CutLink]
+FAULTS = [Kill, KillWithRestarts, KillElastic, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk,
+          FullSmallDisk, FullForAWhile, ReadOnlyDisk, NoSharedMemoryFolder, DamagedCheckpoint, CutLink]

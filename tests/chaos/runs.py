@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ LENET5 = ["--limit", 64, "--batch", 16, "--iterations", 120, "--epochs", 1000]
 VGG11 = ["--model", "vgg11", "--data", "cifar10", "--limit", 16, "--batch", 8, "--iterations", 14, "--epochs", 1000]
 JOBS = {
     "lenet5-shm": [*LENET5, "--workers", 4, "--transport", "shm", "--shards", 4],
+    "lenet5-mpi": [*LENET5, "--workers", 2, "--transport", "mpi", "--shards", 4],
     "lenet5-gloo": [*LENET5, "--workers", 3, "--transport", "gloo"],
     "lenet5-gloo-4": [*LENET5, "--workers", 4, "--transport", "gloo", "--shards", 4],
     "lenet5-threads": [*LENET5, "--workers", 2, "--transport", "thread"],
@@ -39,8 +41,11 @@ class Run:
         self.iterations = JOBS[job][JOBS[job].index("--iterations") + 1]
         self.program = None
 
-    def start(self, *options, wrapper=(), **settings):
-        command = [*wrapper, BINARY, "train", *JOBS[self.job], *COMMON, "--run-dir", "run", *options]
+    def start(self, *options, workers=None, wrapper=(), **settings):
+        job = list(JOBS[self.job])
+        if workers:
+            job[job.index("--workers") + 1] = workers
+        command = [*wrapper, BINARY, "train", *job, *COMMON, "--run-dir", "run", *options]
         with open(self.folder / "output", "w") as output, open(self.folder / "errors", "w") as errors:
             self.program = subprocess.Popen([*map(str, command)], cwd=self.folder, env=clean_environment(), stdout=output,
                                             stderr=errors, start_new_session=True, **settings)
@@ -56,8 +61,18 @@ class Run:
         while f"iteration {number}/" not in self.output() and self.program.poll() is None:
             time.sleep(0.005)
 
+    def iteration(self):
+        """How far it has come."""
+        done = re.findall(r"^iteration (\d+)/", self.output(), re.MULTILINE)
+        return int(done[-1]) if done else 0
+
     def workers(self):
-        return children_of(self.program.pid)
+        """Forked by the program, or below mpirun's shells."""
+        if "mpi" not in self.job:
+            return children_of(self.program.pid)
+        own = os.path.realpath(BINARY)
+        return [process for process in self.left() if process != self.program.pid
+                and os.path.realpath(f"/proc/{process}/exe") == own]
 
     def finish(self):
         """The exit code. Nothing may be left of the run but its folder, and of one that ended well nothing half done in it."""
@@ -92,7 +107,7 @@ class Run:
         return json.loads((self.folder / "run" / "summary.json").read_text())["weights_sha256"]
 
     def restart(self, *options, **settings):
-        """Goes on after an end that was no good one; from the start, if it did not come far."""
+        """Goes on after an end that was no good one; from the start, if it did not come far. `workers` may be others."""
         if not list(self.folder.glob("run/checkpoints/*")):
             shutil.rmtree(self.folder / "run", ignore_errors=True)
             return self.start(*options, **settings)
