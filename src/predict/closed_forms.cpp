@@ -7,6 +7,7 @@
 
 #include "comm/algorithms.h"
 #include "comm/auto_table.h"
+#include "comm/collectives/ring.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,8 +20,7 @@ using comm::RecordedWorld;
 
 namespace {
 
-/// As src/comm/collectives/ring.cpp has it.
-constexpr double kSegment = 256 * 1024;
+constexpr double kSegment = comm::kRingSegmentBytes;
 
 int ceil_log2(int ranks) {
   return std::bit_width(static_cast<unsigned>(ranks - 1));

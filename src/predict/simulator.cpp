@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/number.h"
 #include "base/temporary_file.h"
+#include "comm/collectives/ring.h"
 #include "launch/tool.h"
 #include "predict/pattern.h"
 
@@ -19,8 +20,6 @@ using simulate::Topology;
 
 namespace {
 
-/// As src/comm/collectives/ring.cpp has it.
-constexpr double kSegment = 256 * 1024;
 /// Rings of fewer ranks are simulated as they are: it takes a moment.
 constexpr int kManyRanks = 64;
 /// What the switches of a fat tree, and the links between a dragonfly's groups, have places for.
@@ -86,7 +85,7 @@ Simulator::Simulator(SimulatorOptions options) : options_(std::move(options)) {
 
 double Simulator::seconds(const Collective& collective, const Site& site) {
   const int ranks = site.world.size;
-  const double most = ranks * kSegment;
+  const double most = ranks * static_cast<double>(comm::kRingSegmentBytes);
   const bool ring = resolve(collective, site.world) == Algorithm::ring;
   if (!ring || ranks < kManyRanks || collective.bytes > most) return exactly(collective, site);
   Collective shortest = collective, longest = collective;

@@ -11,10 +11,6 @@ namespace lockstep::comm {
 
 namespace {
 
-/// Long enough to hide what a message costs, short enough that what came in is still in the cache
-/// when it is added.
-constexpr std::size_t kSegmentBytes = 256 * 1024;
-
 /// Segments that a rank is ready to receive before it needs them. A sender over a network may wait
 /// to hear that its peer is ready, and what tells it queues behind data.
 constexpr std::size_t kWindow = 8;
@@ -73,7 +69,7 @@ class Ring {
   /// has none.
   void plan_step(int step) {
     const ArrayView arriving = chunk(finished() - 2 - step);
-    const std::size_t length = kSegmentBytes / size_of(arriving.type);
+    const std::size_t length = kRingSegmentBytes / size_of(arriving.type);
     for (std::size_t begin = 0; begin < arriving.count; begin += length)
       passages_.push_back(
           {step, arriving.slice(begin, std::min(length, arriving.count - begin)), kNever, {}, {}});
@@ -114,7 +110,7 @@ class Ring {
     return {scratch_.get() + i % kWindow * stride(), passages_[i].place.bytes()};
   }
   /// No chunk is longer than the first.
-  std::size_t stride() const { return std::min(kSegmentBytes, chunk(0).bytes()); }
+  std::size_t stride() const { return std::min(kRingSegmentBytes, chunk(0).bytes()); }
 
   /// Starts to receive a segment; false if its place is still being sent from, unless `must`.
   bool get_ready(std::size_t i, int first, bool must) {

@@ -13,6 +13,10 @@
 
 namespace lockstep::comm {
 
+/// A chunk travels in segments of at most so many bytes: long enough to hide what a message costs,
+/// short enough that what came in is still in the cache when it is added.
+constexpr std::size_t kRingSegmentBytes = 256 * 1024;
+
 void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline);
 
 /// The two halves on their own. `all` has as many equal chunks as there are ranks.
