@@ -11,13 +11,13 @@
 #include "train/balance.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_writer.h"
+#include "train/conclusion.h"
 #include "train/convolution_choice.h"
 #include "train/course.h"
 #include "train/dataset.h"
 #include "train/early_stop.h"
 #include "train/elastic.h"
 #include "train/feed.h"
-#include "train/judgement.h"
 #include "train/latency_probe.h"
 #include "train/plateau.h"
 #include "train/replica.h"
@@ -29,20 +29,12 @@
 
 #include <fmt/format.h>
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <optional>
 
 namespace lockstep::train {
 
 namespace {
-
-double peak_rss_bytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024;
-}
 
 /// Others may not see the folder. A collective.
 bool rank_zero_has_checkpoints(Group& group, const std::filesystem::path& run_dir) {
@@ -425,14 +417,7 @@ class Worker {
 
   Summary finish(std::size_t steps, double seconds) {
     tester_.test(done_);
-    const std::string weights = models::weights_sha256(replica_.engine().parameter_state());
-    const std::vector<std::uint8_t> hashes =
-        gather(std::vector<std::uint8_t>(weights.begin(), weights.end()));
-    const std::vector<double> peaks = gather(std::vector<double>{peak_rss_bytes()});
-    const std::vector<double> latencies = gather(std::vector<double>{probe_->seconds()});
-    if (group_.rank() != 0) return {};
-
-    if (steps == 0) {  // a worker was lost after the last of them
+    if (group_.rank() == 0 && steps == 0) {  // a worker was lost after the last of them
       for (std::size_t rank = 0; rank < records_.size(); ++rank) {
         const Row row = rows_so_far().back();
         records_[rank] = {row[std::min(rank, row.size() - 1)]};
@@ -440,54 +425,20 @@ class Worker {
       steps = 1;
       seconds = records_[0].back().times.total;
     }
-    Summary summary = describe();
-    summary.epochs = 1 + (done_ - 1) / feed_.batches_per_epoch();
-    summary.iterations = done_;
-    summary.seconds_total = seconds;
-    summary.seconds_per_epoch =
-        seconds / static_cast<double>(steps) * static_cast<double>(feed_.batches_per_epoch());
-    summary.images_per_second = images_trained() / seconds;
-    summary.test_loss = tester_.loss();
-    summary.test_accuracy = tester_.accuracy();
-    summary.weights_sha256 = weights;
-    summary.buffers_sha256 = models::weights_sha256(replica_.engine().buffer_state());
-    summarise(records_, epoch_records_, summary);
-    judge(records_, circumstances(latencies), summary);
-    for (std::size_t rank = 0; rank < records_.size(); ++rank) {
-      RankSummary& its = summary.ranks[rank];
-      const auto* hash = reinterpret_cast<const char*>(hashes.data());
-      its.weights_sha256.assign(hash + rank * weights.size(), weights.size());
-      its.peak_rss_bytes = static_cast<std::uint64_t>(peaks[rank]);
-      summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, its.peak_rss_bytes);
-    }
-    if (!parts_workers(parse_mistake(config_.mistake))) require_equal_weights(summary);
+    Summary summary = conclude(group_, {.config = config_,
+                                        .replica = replica_,
+                                        .feed = feed_,
+                                        .tester = tester_,
+                                        .machines = machines_,
+                                        .iterations = done_,
+                                        .steps = steps,
+                                        .seconds = seconds,
+                                        .latency = probe_->seconds(),
+                                        .records = records_,
+                                        .epoch_records = epoch_records_});
+    if (group_.rank() != 0) return {};
     if (done_ < planned_iterations()) summary.stopped = enough_;
     if (!elastic_) write(summary);
-    return summary;
-  }
-
-  Circumstances circumstances(const std::vector<double>& latencies) const {
-    return {.machines = machines_,
-            .latency = latencies,
-            .buckets = replica_.layout().buckets().size(),
-            .gradient_bytes = static_cast<double>(replica_.layout().bytes()),
-            .loader_threads = feed_.loader_threads()};
-  }
-
-  Summary describe() const {
-    const sync::Method method = config_.method();
-    Summary summary;
-    summary.method = method.method;
-    summary.sync = method.sync;
-    summary.algorithm = name_of(method.algorithm);
-    summary.transport = group_.transport();
-    summary.engine = replica_.engine().name();
-    summary.model = config_.model;
-    summary.data = config_.data;
-    summary.workers = group_.size();
-    summary.threads = config_.threads_per_worker();
-    summary.global_batch = config_.batch;
-    summary.shards = config_.shards > 0 ? config_.shards : group_.size();
     return summary;
   }
 
@@ -498,32 +449,6 @@ class Worker {
       add_test(last.epoch, last.lr);
       folder_->finish(summary);
     }
-  }
-
-  static void require_equal_weights(const Summary& summary) {
-    for (const RankSummary& rank : summary.ranks)
-      if (rank.weights_sha256 != summary.weights_sha256)
-        throw InternalError(
-            fmt::format("a bug in Lockstep, please report it: the weights of rank {} differ from "
-                        "those of rank 0 "
-                        "after {} iterations of {}",
-                        rank.rank, summary.iterations, summary.method));
-  }
-
-  double images_trained() const {
-    double images = 0;
-    for (const auto& rank : records_)
-      for (const Record& record : rank) images += record.samples;
-    return images;
-  }
-
-  /// All ranks' values one after another on rank 0; nothing elsewhere.
-  template <typename T>
-  std::vector<T> gather(const std::vector<T>& mine) {
-    std::vector<T> all(group_.rank() == 0 ? mine.size() * static_cast<std::size_t>(group_.size())
-                                          : 0);
-    group_.gather(mine, all);
-    return all;
   }
 
   Group group_;
