@@ -88,7 +88,9 @@ double Simulator::seconds(const Collective& collective, const Site& site) {
   const double most = ranks * static_cast<double>(comm::kRingSegmentBytes);
   const bool ring = resolve(collective, site.world) == Algorithm::ring;
   if (!ring || ranks < kManyRanks || collective.bytes > most) return exactly(collective, site);
-  Collective shortest = collective, longest = collective;
+  Collective shortest = collective;
+  shortest.algorithm = Algorithm::ring;  // `auto` would take another for so few bytes
+  Collective longest = shortest;
   shortest.bytes = ranks * static_cast<double>(sizeof(float));  // one in every chunk
   longest.bytes = most / 8;                                     // long enough for the slope
   const double first = exactly(shortest, site), last = exactly(longest, site);

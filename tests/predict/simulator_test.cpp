@@ -53,6 +53,7 @@ TEST_F(Simulations, OfARingWithoutContentionAgreeWithTheClosedForm) {
 TEST_F(Simulations, OfManyRanksInARingAgreeToo) {
   const double expected = by_formula(Algorithm::ring, 64, 3e6);
   EXPECT_NEAR(seconds(Algorithm::ring, 64, 3e6), expected, 0.05 * expected);
+  EXPECT_NEAR(seconds(Algorithm::automatic, 64, 3e6), expected, 0.05 * expected);
 }
 
 TEST_F(Simulations, OfTheOtherAlgorithmsAgreeOnOneSwitch) {
