@@ -11,16 +11,17 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-COMMON = "--model vgg11 --data cifar10 --augment --limit 0 --momentum 0.9 --workers 1 --trace 0".split()
-LINEAR = "--lr 0.01 --lr-scale linear --lr-batch 128 --weight-decay 5e-4"
+COMMON = "--model vgg11 --data cifar10 --augment --limit 0 --workers 1 --trace 0".split()
+SGD = "--momentum 0.9 --weight-decay 5e-4"
+LINEAR = f"{SGD} --lr 0.01 --lr-scale linear --lr-batch 128"
 REMEDIES = {
-    "nothing": "--lr 0.01 --weight-decay 5e-4",
-    "square root": "--lr 0.01 --lr-scale sqrt --lr-batch 128 --weight-decay 5e-4",
+    "nothing": f"{SGD} --lr 0.01",
+    "square root": f"{SGD} --lr 0.01 --lr-scale sqrt --lr-batch 128",
     "linear": LINEAR,
     "linear, warm-up": f"{LINEAR} --warmup 0.5",
     "linear, warm-up, cosine": f"{LINEAR} --warmup 0.5 --schedule cosine",
     "linear, warm-up, cosine, clipping": f"{LINEAR} --warmup 0.5 --schedule cosine --clip 1",
-    "LARS": "--optimizer lars --lr 5 --weight-decay 5e-4 --warmup 0.5 --schedule polynomial:2 --no-decay-bn-bias",
+    "LARS": f"{SGD} --optimizer lars --lr 5 --warmup 0.5 --schedule polynomial:2 --no-decay-bn-bias",
     "LAMB": "--optimizer lamb --lr 0.005 --weight-decay 0.01 --warmup 0.5 --schedule cosine --no-decay-bn-bias",
 }
 COLOURS = ["#4e79a7", "#f28e2b", "#59a14f"]

@@ -88,23 +88,57 @@ NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
   return nodes;
 }
 
-/// What became of workers that the run did without.
-void forgive_losses(JobResult& result) {
-  for (const Outcome& outcome : result.outcomes)
-    if (outcome.failed())
-      result.warnings.push_back(fmt::format("{}; the others went on", outcome.text()));
+/// Of an elastic run that was done without some workers, or that failed when these were long gone:
+/// what counts is its end, which is the last worker's.
+void forgive_losses(JobResult& result, bool done) {
   result.first_failure.reset();
+  for (const Outcome& outcome : result.outcomes)
+    if (!done && outcome.failed() && !outcome.told) result.first_failure = outcome;
+  for (const Outcome& outcome : result.outcomes)
+    if (outcome.failed() && (done || outcome.signal != 0) &&
+        !(result.first_failure && result.first_failure->rank == outcome.rank))
+      result.warnings.push_back(fmt::format("{}; the others went on", outcome.text()));
 }
+
+/// How long a worker of an elastic run may take to end when the run is over: its first one leaves a
+/// report, but one that hangs would never end.
+class Overtime {
+ public:
+  explicit Overtime(Site& site) : site_(site) {}
+
+  bool passed() {
+    if (end_) return end_->passed();
+    if (!next_look_.passed()) return false;
+    next_look_ = Deadline::after(std::chrono::seconds(1));
+    if (site_.run_is_over()) end_ = Deadline::after(std::chrono::seconds(60));
+    return false;
+  }
+
+ private:
+  Site& site_;
+  Deadline next_look_ = Deadline::after(std::chrono::seconds(1));
+  std::optional<Deadline> end_;
+};
 
 /// Watches the workers until all have ended, here and on the other nodes.
 JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& recorders,
                     const JobOptions& options) {
-  JobResult result = supervisor.wait(
-      options.grace, {.ended = [&](const Outcome& outcome) { site.worker_ended(outcome); },
-                      .stop = [&] { return site.tick(); },
-                      .interrupt_gently = options.interrupt_gently,
-                      .goes_on = options.nodes.elastic || options.nodes.join});
-  if (options.nodes.elastic && result.first_failure && site.run_is_done()) forgive_losses(result);
+  const bool elastic = options.nodes.elastic || options.nodes.join;
+  Overtime overtime(site);
+  bool some_ended = false;  // before that nobody needs to ask
+  const auto ended = [&](const Outcome& outcome) {
+    some_ended = true;
+    site.worker_ended(outcome);
+  };
+  const auto stop = [&] {
+    const bool others_failed = site.tick();
+    return others_failed || (elastic && some_ended && overtime.passed());
+  };
+  JobResult result = supervisor.wait(options.grace, {.ended = ended,
+                                                     .stop = stop,
+                                                     .interrupt_gently = options.interrupt_gently,
+                                                     .goes_on = elastic});
+  if (options.nodes.elastic && result.first_failure) forgive_losses(result, site.run_is_done());
   if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
   site.done();
   int signal = 0;

@@ -74,7 +74,7 @@ Group Muster::again(int suspect) {
   admit_new(before);
   describe_change(before);
   if (std::find(members_.begin(), members_.end(), number_) == members_.end())
-    throw Error(fmt::format(
+    throw LeftBehindError(fmt::format(
         "the others have gone on without rank {}, which came too late: workers {} are left",
         number_, fmt::join(members_, ", ")));
   if (members_.size() < options_.least)

@@ -34,6 +34,12 @@ class TooFewError : public Error {
   using Error::Error;
 };
 
+/// The others have gone on without this worker, which they took for lost.
+class LeftBehindError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The others have ended the run, and well.
 class RunDoneError : public Error {
  public:
@@ -62,8 +68,8 @@ class Muster {
 
   /// The group after another change. To be called by all members when one of them was lost, or
   /// someone is to join; `suspect` is whom this worker takes for lost, by its number, −1 for
-  /// nobody. Throws TooFewError, RunDoneError, and Error if the run is to end, or the others have
-  /// gone on without this worker. REQUIRES: the group before is gone.
+  /// nobody. Throws TooFewError, LeftBehindError, RunDoneError, and Error if the run is to end.
+  /// REQUIRES: the group before is gone.
   Group again(int suspect);
 
   /// The numbers of those in the newest group, which calls them by these.

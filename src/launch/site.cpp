@@ -5,7 +5,6 @@
 #include "base/handshake.h"
 #include "base/host_name.h"
 #include "base/text.h"
-#include "launch/elastic_keys.h"
 #include "launch/node_hub.h"
 #include "launch/node_link.h"
 #include "launch/supervisor.h"
@@ -111,10 +110,10 @@ void Site::claim_numbers() {
   world_size_ = first_rank_ + workers_;
 }
 
-bool Site::run_is_done() {
+bool Site::is_set(const char* key) {
   try {
     const Deadline soon = Deadline::after(std::chrono::seconds(3));
-    return StoreClient(rendezvous_, token_, soon).look(kElasticDone).has_value();
+    return StoreClient(rendezvous_, token_, soon).look(key).has_value();
   } catch (const Error&) {
     return false;
   }

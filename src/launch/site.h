@@ -2,6 +2,7 @@
 // is, and what happens on the other hosts.
 #pragma once
 
+#include "launch/elastic_keys.h"
 #include "launch/environment.h"
 #include "launch/node_watch.h"
 #include "launch/outcome.h"
@@ -56,7 +57,9 @@ class Site {
   /// Of an elastic run: how many workers it began with.
   int began_with() const { return began_with_; }
   /// Of an elastic run: whether its workers have ended it, and well, whatever became of some.
-  bool run_is_done();
+  bool run_is_done() { return is_set(kElasticDone); }
+  /// The same of one that has ended in any way.
+  bool run_is_over() { return run_is_done() || is_set(kElasticEnd); }
 
   /// What tells worker `index` of this host its place, in LOCKSTEP_* and torchrun's variables.
   std::map<std::string, std::string> variables_of(int index) const;
@@ -82,6 +85,7 @@ class Site {
   std::optional<FailureElsewhere> failure_elsewhere() const;
 
  private:
+  bool is_set(const char* key);
   void meet();
   void claim_numbers();
   std::unique_ptr<StoreClient> find_round(const Deadline& deadline);

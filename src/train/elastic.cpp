@@ -1,11 +1,14 @@
 #include "train/elastic.h"
 
+#include "base/files.h"
 #include "sync/share_text.h"
+#include "train/metrics_file.h"
 #include "train/run_folder.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace lockstep::train {
 
@@ -32,11 +35,35 @@ void require_same_job(launch::Muster& muster, const TrainConfig& config) {
                       run.value(name, nlohmann::json()).dump(), value.dump()));
 }
 
+/// The newest iterations, which rank 0 may not have written down.
+void keep_rows(const TrainConfig& config, const Carried& carried) {
+  if (carried.rows.empty()) return;
+  const std::filesystem::path file = config.run_dir / "metrics.jsonl";
+  const auto first = static_cast<std::size_t>(carried.rows.front().front().iteration);
+  std::string lines = lines_until(file, carried.checkpoint.iteration,
+                                  std::numeric_limits<std::size_t>::max(), first);
+  for (const Row& row : carried.rows)
+    for (std::size_t rank = 0; rank < row.size(); ++rank)
+      lines += metrics_line("iteration", static_cast<int>(rank), row[rank]).dump() + "\n";
+  write_file(file, lines);
+}
+
+/// One that hangs, and that the others went on without, may have it, and still keeps other runs
+/// out.
+std::optional<FolderLock> lock_if_free(const std::filesystem::path& folder) {
+  try {
+    return lock_run_folder(folder);
+  } catch (const FileError&) {
+    return std::nullopt;
+  }
+}
+
 /// What is left is worth keeping.
 std::string keep(const TrainConfig& config, const std::optional<Carried>& carried) {
   if (!carried || config.run_dir.empty()) return "";
+  const auto lock = lock_if_free(config.run_dir);
   try {
-    const auto lock = lock_run_folder(config.run_dir);
+    keep_rows(config, *carried);
     const auto file = write_checkpoint(config, carried->checkpoint);
     return fmt::format(
         ". {} has all that was learnt: give the same command again with --resume "
@@ -68,13 +95,19 @@ class Course {
       } catch (const RegroupError&) {
         suspect_ = -1;
       } catch (const launch::TooFewError& few) {
-        throw launch::TooFewError(
-            few.what() + (muster_.is_first_member() ? keep(config_, elastic_.carried) : ""));
+        if (!muster_.is_first_member()) throw;
+        const std::string all = few.what() + keep(config_, elastic_.carried);
+        end(few.what());
+        throw launch::TooFewError(all);
+      } catch (const launch::LeftBehindError&) {
+        throw;  // the run is the others' now
       } catch (const launch::RunDoneError&) {
-        return {};
+        // Whoever is first shows it, though another may have written it.
+        if (!muster_.is_first_member() || config_.run_dir.empty()) return {};
+        return read_summary(config_.run_dir);
       } catch (const std::exception& error) {
-        // Nor would the others come further. But who joins does not end a run that it is not in.
-        if (elastic_.carried) muster_.end(error.what());
+        // Nor would the others come further. But who was only let in does not end their run.
+        if (elastic_.trained) end(error.what());
         throw;
       }
     }
@@ -85,6 +118,14 @@ class Course {
     elastic_.change = muster_.change();
     bring_to_newest(group, config_, elastic_.carried);
     return train_worker(std::move(group), config_, progress_, stop_asked_, &elastic_);
+  }
+
+  /// Whatever there is to say has been said: that nobody hears it must not take its place.
+  void end(const std::string& why) {
+    try {
+      muster_.end(why);
+    } catch (const Error&) {
+    }
   }
 
   launch::Muster& muster_;

@@ -32,6 +32,7 @@ struct Carried {
 /// A worker's part of an elastic run, from one group to the next.
 struct Elastic {
   std::optional<Carried> carried;       ///< nothing before its first group trains
+  bool trained = false;                 ///< in some group, rather than been let in only
   std::string change;                   ///< what has happened to the group since; empty for nothing
   std::function<bool()> someone_waits;  ///< to be let in: asked on rank 0
   std::function<void()> done;           ///< all results are written

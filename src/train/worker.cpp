@@ -494,13 +494,16 @@ Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
   engine::use_threads(config.threads_per_worker());
   engine::keep_freed_memory();
   TrainConfig mine = config;
-  if (config.restarted) mine.resume = rank_zero_has_checkpoints(group, config.run_dir);
+  // Who was let in was not started again; but then all know what to go on from.
+  if (config.restarted && !(elastic && elastic->carried))
+    mine.resume = rank_zero_has_checkpoints(group, config.run_dir);
   Worker worker(std::move(group), mine, progress, stop_asked, elastic);
   if (!elastic) return worker.run();
   try {
     return worker.run();
   } catch (...) {
     elastic->carried = worker.carry();
+    elastic->trained = true;
     throw;
   }
 }

@@ -50,7 +50,8 @@ class Elastic(ProgramTest):
         expected = self.undisturbed(*JOB)
         for transport, victims in [("shm", [3]), ("shm", [0, 0, 1]), ("gloo", [1, 0])]:
             run = f"{transport}-{len(victims)}"
-            program = self.start("train", *JOB, "--elastic", "--workers", 4, "--transport", transport, "--run-dir", run)
+            program = self.start("train", *JOB, "--slow", "0:5", "--elastic", "--workers", 4, "--transport", transport,
+                                 "--run-dir", run)
             for order, victim in enumerate(victims):
                 self.kill(program, victim, after=30 * (order + 1))
             _, errors = self.finish(program, code=0)
@@ -75,12 +76,15 @@ class Elastic(ProgramTest):
 
     def test_with_too_few_it_ends_and_can_be_resumed(self):
         expected = self.undisturbed(*JOB)
-        program = self.start("train", *JOB, "--elastic", "--min-workers", 2, "--workers", 2, "--run-dir", "run")
+        program = self.start("train", *JOB, "--slow", "0:5", "--elastic", "--min-workers", 2, "--workers", 2,
+                             "--run-dir", "run")
         self.kill(program, 0, after=50)
         _, errors = self.finish(program, code=1)
         self.assertIn("1 worker is left, and the run was to end with fewer than 2. run/checkpoints/iteration-000000", errors)
         self.run_program("train", *JOB, "--workers", 4, "--resume", "--run-dir", "run")
         self.assertEqual(self.outcome("run"), expected)
+        told = {line["iteration"] for line in self.metrics("run") if line["kind"] == "iteration"}
+        self.assertEqual(told, set(range(1, 201)), "those that nobody had written down are there, too")
 
     def test_a_stop_is_one(self):
         program = self.start("train", *ENDLESS, "--shards", 4, "--elastic", "--workers", 4, "--run-dir", "run")
@@ -123,7 +127,9 @@ class Elastic(ProgramTest):
         other = self.launch("--join", f"127.0.0.1:{port}", "--workers", 1, job=[*job, "--momentum", 0.5])
         _, errors = self.finish(other, code=2)
         self.assertIn("the run has momentum 0.0, and this worker 0.5: start it with the same options", errors)
-        self.wait_for(program, "iteration 100/")
+        lost = self.launch("--join", f"127.0.0.1:{port}", "--workers", 1, job=[*job, "--data-dir", "nowhere"])
+        self.assertIn("nowhere", self.finish(lost, code=2)[1])
+        self.wait_for(program, ": 2 workers")  # it was let in, and the others go on without
         stranger = self.start("launch", "--join", f"127.0.0.1:{port}", "--", "true")
         self.assertIn("joining a run needs its token", self.finish(stranger, code=2)[1])
 
