@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <initializer_list>
 
 namespace lockstep::predict {
 
@@ -21,6 +22,7 @@ using comm::RecordedWorld;
 namespace {
 
 constexpr double kSegment = comm::kRingSegmentBytes;
+constexpr double kWindow = comm::kRingWindow * kSegment;
 
 int ceil_log2(int ranks) {
   return std::bit_width(static_cast<unsigned>(ranks - 1));
@@ -46,26 +48,48 @@ Cost tree(double bytes, int ranks, double times, double adding_times) {
           .busy = std::max(2.0, 2 * (ranks - 1) / levels)};
 }
 
-/// ring: p−1 steps that add and p−1 that do not, or one of the two. All ranks send a chunk of n/p
-/// in every step, in segments of at most S bytes that are passed on as they come. The step's first
-/// segment can be passed on α + S(β+γ) after it was sent. If the chunk takes longer than that, the
-/// link never rests: what remains are the bytes, and one last latency and addition. If not, each
-/// step takes as long as its segment.
+/// Messages, bytes and additions one after another.
+Cost in_turn(const Cost& a, const Cost& b, double times = 1) {
+  return {.messages = a.messages + times * b.messages,
+          .bytes = a.bytes + times * b.bytes,
+          .added = a.added + times * b.added};
+}
+
+Cost longest(std::initializer_list<Cost> costs, const Network& network) {
+  return *std::max_element(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) {
+    return a.seconds(network) < b.seconds(network);
+  });
+}
+
+/// ring: p−1 steps that add and p−1 that do not, or one of the two. All ranks send a chunk of c =
+/// n/p in every step, in segments of at most S bytes that are passed on as they come. A step takes
+/// as long as what is busy longest: the link (cβ), the rank that adds (cγ), or a segment until it
+/// can be passed on (α + S(β+γ)); the last takes until its last segment is there. From the steps
+/// that add to the others the longest way leads over the first segment; or over the last where
+/// adding is slower than sending, when only a window of what follows is here already; or the link
+/// never rests at all.
 Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& network) {
-  const double steps = ranks - 1;
   const double chunk = bytes / ranks;
   const double segment = std::min(chunk, kSegment);
-  Cost cost{.busy = static_cast<double>(ranks)};
-  auto add_half = [&](bool adds, bool last) {
-    const double added = adds ? segment : 0;
-    const double passing = network.latency + segment * network.per_byte + added * network.per_added;
-    const bool hidden = chunk * network.per_byte > passing;
-    cost.bytes += steps * (hidden ? chunk : segment);
-    cost.messages += hidden ? last : steps;
-    cost.added += (hidden ? last : steps) * added;
-  };
-  if (reduces) add_half(true, !gathers);
-  if (gathers) add_half(false, true);
+  const double last = chunk - std::max(0.0, std::ceil(chunk / kSegment) - 1) * kSegment;
+  const Cost link{.bytes = chunk}, adder{.added = chunk};
+  const Cost passed{.messages = 1, .bytes = segment};
+  const Cost added_and_passed{.messages = 1, .bytes = segment, .added = segment};
+  const Cost gathered{.messages = 1, .bytes = chunk};
+  const Cost reduced = longest({{.messages = 1, .bytes = chunk, .added = last},
+                                {.messages = 1, .bytes = segment, .added = chunk}},
+                               network);
+  const double steps = ranks - 2;  // before the last
+  Cost before;
+  if (reduces) before = in_turn(before, longest({link, adder, added_and_passed}, network), steps);
+  if (gathers) before = in_turn(before, longest({link, passed}, network), steps);
+  Cost cost = in_turn(before, gathers ? gathered : reduced);
+  if (reduces && gathers)
+    cost = longest({in_turn(gathered, link, 2 * steps + 1), in_turn(cost, added_and_passed),
+                    in_turn(in_turn(before, reduced),
+                            {.messages = 1, .bytes = std::max(last, chunk - kWindow)})},
+                   network);
+  cost.busy = ranks;
   return cost;
 }
 

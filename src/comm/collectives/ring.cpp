@@ -11,10 +11,6 @@ namespace lockstep::comm {
 
 namespace {
 
-/// Segments that a rank is ready to receive before it needs them. A sender over a network may wait
-/// to hear that its peer is ready, and what tells it queues behind data.
-constexpr std::size_t kWindow = 8;
-
 /// Steps are counted through: in step s a rank passes chunk (finished - 1 - s) on and gets the one
 /// below it, which it passes on in step s + 1. In the first W-1 steps it adds its own part to what
 /// it gets; in the others that is finished. Each segment is passed on as soon as it is here, so
@@ -91,10 +87,11 @@ class Ring {
 
   void run(int first, int end) {
     plan(first, end);
-    scratch_ = std::make_unique_for_overwrite<std::byte[]>(kWindow * stride());
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(kRingWindow * stride());
     std::size_t ready = 0;  // passages whose arrival was started
     for (std::size_t i = 0; i < passages_.size(); ++i) {
-      while (ready < std::min(i + kWindow, passages_.size()) && get_ready(ready, first, ready == i))
+      while (ready < std::min(i + kRingWindow, passages_.size()) &&
+             get_ready(ready, first, ready == i))
         ++ready;
       Passage& passage = passages_[i];
       if (passage.arrival) take_in(i);
@@ -107,7 +104,7 @@ class Ring {
   }
 
   std::span<std::byte> scratch_of(std::size_t i) {
-    return {scratch_.get() + i % kWindow * stride(), passages_[i].place.bytes()};
+    return {scratch_.get() + i % kRingWindow * stride(), passages_[i].place.bytes()};
   }
   /// No chunk is longer than the first.
   std::size_t stride() const { return std::min(kRingSegmentBytes, chunk(0).bytes()); }

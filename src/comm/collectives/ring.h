@@ -16,6 +16,9 @@ namespace lockstep::comm {
 /// A chunk travels in segments of at most so many bytes: long enough to hide what a message costs,
 /// short enough that what came in is still in the cache when it is added.
 constexpr std::size_t kRingSegmentBytes = 256 * 1024;
+/// Segments that a rank is ready to receive before it needs them. A sender over a network may wait
+/// to hear that its peer is ready, and what tells it queues behind data.
+constexpr std::size_t kRingWindow = 8;
 
 void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline);
 
