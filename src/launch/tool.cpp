@@ -88,6 +88,9 @@ void run_tool(const std::vector<std::string>& command) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (WIFSIGNALED(status))
+    throw Error(fmt::format("{} was ended by signal {} ({}) {}", what, WTERMSIG(status),
+                            ::strsignal(WTERMSIG(status)), complaint));
   if (status != 0) throw Error(fmt::format("{} failed: {}", what, complaint));
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 namespace lockstep::predict {
@@ -48,11 +49,13 @@ void write_request(const std::string& path, const simulate::Request& request,
   if (!file.flush()) throw FileError(fmt::format("cannot write {}: {}", path, last_system_error()));
 }
 
-double read_result(const std::string& path) {
+/// Something that moved bytes took some time.
+double read_result(const std::string& path, bool moves_bytes) {
   std::string text = read_file(path);
   if (text.ends_with('\n')) text.pop_back();
   const auto seconds = number_in<double>(text);
-  if (!seconds) throw Error(fmt::format("lockstep-simulate's result is '{}'", text));
+  if (!seconds || !std::isfinite(*seconds) || *seconds < 0 || (moves_bytes && *seconds == 0))
+    throw Error(fmt::format("lockstep-simulate's result is '{}'", text));
   return *seconds;
 }
 
@@ -122,7 +125,7 @@ double Simulator::run(const Collective& collective, const Site& site) const {
                  .slow_link = options_.slow_link},
                 record(collective, site.world));
   launch::run_tool({options_.program, request.path(), result.path()});
-  return read_result(result.path());
+  return read_result(result.path(), site.world.size > 1 && collective.bytes >= sizeof(float));
 }
 
 std::optional<Prediction> simulate_prediction(Simulator& simulator, const ScalingJob& job,

@@ -9,6 +9,9 @@ namespace sg4 = simgrid::s4u;
 namespace {
 
 constexpr double kSpeed = 1e9;  // of no consequence: steps know their seconds
+/// Ranks add α themselves, however far their peer is: what a switch takes is little beside what the
+/// two ends do.
+constexpr double kNoLatency = 0;
 
 std::string host_name(unsigned long number) {
   return "host-" + std::to_string(number);
@@ -18,7 +21,6 @@ std::string host_name(unsigned long number) {
 sg4::Link* memory_of(sg4::NetZone* zone, unsigned long host, const Request& request) {
   const double per_byte = request.per_copied > 0 ? request.per_copied : 1e-12;
   return zone->create_link("memory-" + std::to_string(host), 1 / per_byte)
-      ->set_latency(request.meeting)
       ->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE)
       ->seal();
 }
@@ -27,7 +29,6 @@ double bandwidth_of(unsigned long host, const Request& request) {
   return 1 / (request.per_byte * (host == 0 ? request.slow_link : 1));
 }
 
-/// A message passes two links.
 std::vector<sg4::Host*> one_switch(const Request& request, unsigned long count) {
   sg4::NetZone* zone = sg4::create_star_zone("switch");
   std::vector<sg4::Host*> hosts;
@@ -35,7 +36,6 @@ std::vector<sg4::Host*> one_switch(const Request& request, unsigned long count) 
     sg4::Host* host = zone->create_host(host_name(i), kSpeed)->seal();
     sg4::Link* link =
         zone->create_split_duplex_link("link-" + std::to_string(i), bandwidth_of(i, request))
-            ->set_latency(request.latency / 2)
             ->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
                     {{link, sg4::LinkInRoute::Direction::UP}}, true);
@@ -67,24 +67,22 @@ unsigned int rounded_up(unsigned long count, unsigned long unit) {
   return static_cast<unsigned int>((count + unit - 1) / unit);
 }
 
-/// The farthest are four links apart.
 std::vector<sg4::Host*> fat_tree(const Request& request, unsigned long count) {
   std::vector<sg4::Host*> hosts;
   const unsigned int switches = rounded_up(count, kHostsOfSwitch);
   sg4::create_fatTree_zone("fat-tree", nullptr,
                            {2, {kHostsOfSwitch, switches}, {1, kHostsOfSwitch}, {1, 1}},
-                           callbacks(request, hosts), 1 / request.per_byte, request.latency / 4,
+                           callbacks(request, hosts), 1 / request.per_byte, kNoLatency,
                            sg4::Link::SharingPolicy::SPLITDUPLEX)
       ->seal();
   return hosts;
 }
 
-/// The farthest are some eight links apart.
 std::vector<sg4::Host*> dragonfly(const Request& request, unsigned long count) {
   std::vector<sg4::Host*> hosts;
   const unsigned int groups = rounded_up(count, kHostsOfGroup);
   sg4::create_dragonfly_zone("dragonfly", nullptr, {{groups, 1}, {4, 1}, {4, 1}, 4},
-                             callbacks(request, hosts), 1 / request.per_byte, request.latency / 8,
+                             callbacks(request, hosts), 1 / request.per_byte, kNoLatency,
                              sg4::Link::SharingPolicy::SPLITDUPLEX)
       ->seal();
   return hosts;

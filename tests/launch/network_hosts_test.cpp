@@ -54,6 +54,7 @@ TEST(Tool, SaysWhatItComplainedOf) {
         run_tool({"ls", "/no/such/folder"});
       },
       {"'ls /no/such/folder' failed: ", "No such file"});
+  expect_error<Error>([] { run_tool({"sh", "-c", "kill -9 $$"}); }, {"kill -9", "signal 9"});
   expect_error<Error>([] { run_tool({"no-such-tool"}); }, {"cannot run 'no-such-tool'"});
   expect_error<UsageError>([] { require_tool("no-such-tool", "its package"); },
                            {"no-such-tool is not installed: install its package"});

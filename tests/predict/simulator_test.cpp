@@ -29,10 +29,11 @@ class Simulations : public ::testing::Test {
   }
 
   static double seconds(Algorithm algorithm, int ranks, double bytes, int per_host = 1,
-                        const SimulatorOptions& options = {.program = program()}) {
+                        const SimulatorOptions& options = {.program = program()},
+                        const Network& network = parse_network("10gbit")) {
     Simulator simulator(options);
     return simulator.seconds({Operation::all_reduce, algorithm, bytes},
-                             {.world = {ranks, per_host}, .network = parse_network("10gbit")});
+                             {.world = {ranks, per_host}, .network = network});
   }
 
   static double by_formula(Algorithm algorithm, int ranks, double bytes, int per_host = 1) {
@@ -42,8 +43,8 @@ class Simulations : public ::testing::Test {
 };
 
 TEST_F(Simulations, OfARingWithoutContentionAgreeWithTheClosedForm) {
-  for (int ranks : {2, 5, 16})
-    for (double bytes : {64e3, 4e6, 40e6}) {
+  for (int ranks : {2, 4, 5, 16})
+    for (double bytes : {64e3, 1.2e6, 2e6, 4e6, 40e6}) {
       const double expected = by_formula(Algorithm::ring, ranks, bytes);
       EXPECT_NEAR(seconds(Algorithm::ring, ranks, bytes), expected, 0.05 * expected)
           << bytes << " bytes on " << ranks;
@@ -63,6 +64,14 @@ TEST_F(Simulations, OfTheOtherAlgorithmsAgreeOnOneSwitch) {
   }
 }
 
+TEST_F(Simulations, OfALongFatNetworkKnowNoTcpWindow) {
+  const Network network = parse_network("alpha=1ms,bandwidth=100gbit,gamma=0.001ns");
+  const Cost tree = cost_of({Operation::all_reduce, Algorithm::tree, 100e6}, {2, 1}, network);
+  const double expected = tree.seconds(network);
+  EXPECT_NEAR(seconds(Algorithm::tree, 2, 100e6, 1, {.program = program()}, network), expected,
+              0.05 * expected);
+}
+
 TEST_F(Simulations, OfRanksThatShareAHostsLinkAgreeWithTheHierarchysForm) {
   const double expected = by_formula(Algorithm::hierarchical, 16, 4e6, 4);
   EXPECT_NEAR(seconds(Algorithm::hierarchical, 16, 4e6, 4), expected, 0.1 * expected);
@@ -77,6 +86,17 @@ TEST_F(Simulations, OfADragonflyShowContention) {
   const SimulatorOptions fat_tree{.topology = Topology::fat_tree, .program = program()};
   EXPECT_GE(seconds(Algorithm::halving_doubling, 128, bytes, 1, fat_tree),
             0.9 * seconds(Algorithm::halving_doubling, 128, bytes));
+}
+
+TEST_F(Simulations, OfNoTopologyBeatOneSwitch) {
+  for (Topology topology : {Topology::fat_tree, Topology::dragonfly})
+    for (Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::halving_doubling})
+      for (double bytes : {4e3, 1e6})
+        for (int ranks : {4, 40})
+          EXPECT_GE(
+              seconds(algorithm, ranks, bytes, 1, {.topology = topology, .program = program()}),
+              0.999 * seconds(algorithm, ranks, bytes))
+              << static_cast<int>(topology) << name_of(algorithm) << bytes << " on " << ranks;
 }
 
 TEST_F(Simulations, OfASlowLinkAreAsSlowAsThatLink) {

@@ -1,0 +1,36 @@
+#include "simulate/outbox.h"
+
+namespace lockstep::simulate {
+
+namespace sg4 = simgrid::s4u;
+
+std::shared_ptr<Outbox> Outbox::open(sg4::Mailbox* mailbox) {
+  std::shared_ptr<Outbox> outbox(new Outbox(mailbox));
+  sg4::Actor::create("outbox", sg4::this_actor::get_host(), [outbox] {
+    outbox->send_all();
+  })->daemonize();
+  return outbox;
+}
+
+std::size_t Outbox::post(std::uint64_t bytes) {
+  bytes_.push_back(bytes);
+  posted_->release();
+  return bytes_.size() - 1;
+}
+
+double Outbox::wait_until_left(std::size_t message) {
+  // What was released for messages that nobody waited for lets the loop turn once more.
+  while (moments_.size() <= message) left_->acquire();
+  return moments_[message];
+}
+
+void Outbox::send_all() {
+  for (;;) {
+    posted_->acquire();
+    mailbox_->put(&nothing_, bytes_[moments_.size()]);
+    moments_.push_back(sg4::Engine::get_clock());
+    left_->release();
+  }
+}
+
+}  // namespace lockstep::simulate
