@@ -1,9 +1,12 @@
 #include "predict/pattern.h"
 
-#include "base/check.h"
+#include <lockstep/error.h>
+
 #include "base/pages.h"
 #include "comm/group_core.h"
 #include "comm/recording/recording_transport.h"
+
+#include <fmt/format.h>
 
 namespace lockstep::predict {
 
@@ -48,7 +51,10 @@ Pattern record(const Collective& collective, const comm::RecordedWorld& world) {
   std::size_t count = static_cast<std::size_t>(collective.bytes) / sizeof(float);
   if (in_parts) count = count / ranks * ranks;
   const auto memory = map_pages(2 * count * sizeof(float) + 1);
-  LOCKSTEP_CHECK(memory != nullptr, "no memory for {} floats", 2 * count);
+  if (!memory)
+    throw UsageError(fmt::format(
+        "an array of {:.4g} bytes has no room on this machine, which its simulation needs",
+        collective.bytes));
   auto* const values = reinterpret_cast<float*>(memory.get());
   const Arrays arrays{{values, count, DataType::float32},
                       {values + count, count / ranks, DataType::float32}};

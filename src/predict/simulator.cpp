@@ -81,7 +81,8 @@ Simulator::Simulator(SimulatorOptions options) : options_(std::move(options)) {
   if (!std::filesystem::exists(options_.program))
     throw UsageError(fmt::format("{} is not there: install libsimgrid-dev and build again",
                                  options_.program.string()));
-  if (!(options_.slow_link >= 1)) throw UsageError("--slow-link must be 1 or more: times as slow");
+  if (!(options_.slow_link >= 1 && std::isfinite(options_.slow_link)))
+    throw UsageError("--slow-link must be 1 or more: times as slow");
   if (options_.slow_link > 1 && options_.topology != Topology::one_switch)
     throw UsageError("--slow-link is for one switch: leave --topology out");
 }
@@ -90,7 +91,8 @@ double Simulator::seconds(const Collective& collective, const Site& site) {
   const int ranks = site.world.size;
   const double most = ranks * static_cast<double>(comm::kRingSegmentBytes);
   const bool ring = resolve(collective, site.world) == Algorithm::ring;
-  if (!ring || ranks < kManyRanks || collective.bytes > most) return exactly(collective, site);
+  const bool affine = ring && collective.bytes <= most && options_.slow_link == 1;
+  if (!affine || ranks < kManyRanks) return exactly(collective, site);
   Collective shortest = collective;
   shortest.algorithm = Algorithm::ring;  // `auto` would take another for so few bytes
   Collective longest = shortest;

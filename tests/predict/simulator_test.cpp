@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace lockstep::predict {
 namespace {
 
@@ -103,6 +105,9 @@ TEST_F(Simulations, OfASlowLinkAreAsSlowAsThatLink) {
   const SimulatorOptions slow{.slow_link = 4, .program = program()};
   EXPECT_NEAR(seconds(Algorithm::ring, 8, 16e6, 1, slow) / seconds(Algorithm::ring, 8, 16e6), 4,
               0.4);
+  // Also in a ring of many, whose times are not affine then.
+  const double expected = 2 * 63.0 / 64 * 12e6 * 4 * parse_network("10gbit").per_byte;
+  EXPECT_GT(seconds(Algorithm::ring, 64, 12e6, 1, slow), expected);
 }
 
 TEST_F(Simulations, OfIterationsTakeTheCollectivesPlace) {
@@ -125,6 +130,9 @@ TEST_F(Simulations, RefuseWhatMakesNoSense) {
                                     {"/nowhere", "libsimgrid-dev"});
   testing::expect_error<UsageError>([] { Simulator({.slow_link = 0, .program = program()}); },
                                     {"--slow-link"});
+  testing::expect_error<UsageError>(
+      [] { Simulator({.slow_link = HUGE_VAL, .program = program()}); }, {"--slow-link"});
+  testing::expect_error<UsageError>([] { seconds(Algorithm::tree, 4, 4e15); }, {"4e+15 bytes"});
   testing::expect_error<UsageError>([] { parse_topology("torus"); }, {"torus", "dragonfly"});
   testing::expect_error<UsageError>(
       [] {
