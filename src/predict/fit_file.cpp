@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace lockstep::predict {
 
 namespace {
@@ -57,7 +59,12 @@ nlohmann::json to_json(const Network& network) {
 Network network_from_json(const nlohmann::json& json, const std::string& source) {
   try {
     Network network{.name = json.at("name"), .by_cores = json.at("by_cores")};
-    for (const auto& [name, field] : kFields) network.*field = json.at(name);
+    for (const auto& [name, field] : kFields) {
+      network.*field = json.at(name);
+      if (!(network.*field >= 0 && std::isfinite(network.*field)))
+        throw FileError(fmt::format("{}: {} is {}, not seconds: fit again", source, name,
+                                    json.at(name).dump()));
+    }
     return network;
   } catch (const nlohmann::json::exception& error) {
     throw FileError(fmt::format("{} is not what `lockstep predict --fit` writes ({}): fit again",
@@ -80,6 +87,7 @@ std::optional<Fit> load_fit(const std::filesystem::path& folder, const std::stri
   try {
     fit.network = network_from_json(json.at("network"), file);
     fit.cores = json.at("cores");
+    if (fit.cores < 0) throw FileError(fmt::format("{} cores", fit.cores));
     for (const auto& one : json.at("measurements"))
       fit.measurements.push_back(measurement_from(one));
   } catch (const std::exception& error) {

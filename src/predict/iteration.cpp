@@ -82,10 +82,10 @@ IterationForecast forecast(const RecordedRun& run, const MethodPlan& plan, const
 double slowest_of(int ranks, double slow_rank, double jitter) {
   if (ranks == 1) return 1;  // nobody waits for it, and it is what was recorded
   std::mt19937_64 generator(1);
-  std::normal_distribution<double> normal(0, jitter);
+  std::normal_distribution<double> normal;
   double slowest = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    const double own = jitter > 0 ? std::max(0.0, 1 + normal(generator)) : 1;
+    const double own = std::max(0.0, 1 + jitter * normal(generator));
     slowest = std::max(slowest, rank == 0 ? slow_rank * own : own);
   }
   return slowest;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6;
 constexpr std::size_t kMostParameters = 1 << 20;
+constexpr double kMostBytes = 1e18;  // what fits every integer
 
 /// One iteration of the trace.
 struct TracedIteration {
@@ -58,6 +59,8 @@ void take_gradients(RecordedRun& run, const std::vector<TracedIteration>& iterat
     for (const report::TraceFileEvent& event : iteration.gradients) {
       const auto number = static_cast<std::size_t>(event.parameter);
       if (number >= kMostParameters) throw FileError("a trace with too many parameters");
+      if (!(event.bytes >= 0 && event.bytes < kMostBytes))
+        throw FileError(fmt::format("a trace with a gradient of {:g} bytes", event.bytes));
       if (number >= moments.size()) moments.resize(number + 1);
       if (number >= run.gradients.size()) run.gradients.resize(number + 1);
       run.gradients[number].name = event.name;

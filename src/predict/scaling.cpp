@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace lockstep::predict {
@@ -34,6 +35,14 @@ bool is_exact(const MethodPlan& plan) {
   return plan.compress.empty() && plan.method.sync != "local-sgd";
 }
 
+/// Sorts the numbers of workers as well.
+void remove_repetitions(ScalingJob& job) {
+  std::sort(job.workers.begin(), job.workers.end());
+  job.workers.erase(std::unique(job.workers.begin(), job.workers.end()), job.workers.end());
+  std::set<std::string> seen;
+  std::erase_if(job.methods, [&](const std::string& one) { return !seen.insert(one).second; });
+}
+
 /// Predictions that were not simulated, by workers, of one method.
 std::vector<const Prediction*> curve_of(const Scaling& scaling, const std::string& method) {
   std::vector<const Prediction*> curve;
@@ -45,6 +54,7 @@ std::vector<const Prediction*> curve_of(const Scaling& scaling, const std::strin
 }  // namespace
 
 comm::RecordedWorld world_of(int workers, int per_host) {
+  if (per_host < 1) throw UsageError("--ranks-per-host must be 1 or more");
   if (workers <= per_host) return {workers, workers > 1 && per_host > 1 ? workers : 1};
   if (workers % per_host != 0)
     throw UsageError(
@@ -67,8 +77,8 @@ void require_sense(const ScalingJob& job) {
   for (double megabytes : job.bucket_megabytes)
     if (!(megabytes > 0 && megabytes <= 1 << 20))
       throw UsageError(fmt::format("--bucket-mb has {}: each must be more than 0", megabytes));
-  if (job.per_host < 1) throw UsageError("--ranks-per-host must be 1 or more");
-  if (!(job.slow_rank >= 1)) throw UsageError("--slow-rank must be 1 or more: times as slow");
+  if (!(job.slow_rank >= 1 && std::isfinite(job.slow_rank)))
+    throw UsageError("--slow-rank must be 1 or more: times as slow");
   if (!(job.jitter >= 0 && job.jitter < 1)) throw UsageError("--jitter must be from 0 to below 1");
   if (!(job.worth > 0 && job.worth <= 1))
     throw UsageError("--worth must be above 0 and at most 1: a share of a worker");
@@ -100,8 +110,8 @@ Prediction predict(const ScalingJob& job, const std::string& method, int workers
 Scaling predict_scaling(const ScalingJob& job) {
   require_sense(job);
   Scaling scaling{job, {}};
-  std::sort(scaling.job.workers.begin(), scaling.job.workers.end());
-  for (const std::string& method : job.methods)
+  remove_repetitions(scaling.job);
+  for (const std::string& method : scaling.job.methods)
     for (int workers : scaling.job.workers)
       scaling.predictions.push_back(predict(job, method, workers));
   return scaling;

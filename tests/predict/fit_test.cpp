@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "support/errors.h"
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
@@ -99,6 +100,10 @@ TEST(Fits, InDamagedFilesAreRefused) {
     write_file(folder.path() / "bad.json", text);
     EXPECT_THROW(load_fit(folder.path(), "bad"), FileError) << text;
   }
+  nlohmann::json json{{"network", to_json(kTruth)}, {"cores", 2}, {"measurements", {}}};
+  json["network"]["beta"] = -1e-9;
+  write_file(folder.path() / "bad.json", json.dump());
+  testing::expect_error<FileError>([&] { load_fit(folder.path(), "bad"); }, {"beta", "-1e-09"});
 }
 
 }  // namespace

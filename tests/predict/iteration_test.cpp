@@ -129,6 +129,15 @@ TEST(Scalings, CompareMethodsAndFindWhatIsBest) {
   EXPECT_THAT(verdict_of(scaling), ::testing::HasSubstr("1024 workers"));
 }
 
+TEST(Scalings, TakeWhatIsNamedTwiceOnce) {
+  ScalingJob job = job_on(parse_network("10gbit"));
+  job.workers = {4, 1, 4};
+  job.methods = {"ring", "ring"};
+  const Scaling scaling = predict_scaling(job);
+  EXPECT_EQ(scaling.predictions.size(), 2u);
+  EXPECT_EQ(best_by_workers(scaling).size(), 2u);
+}
+
 TEST(Scalings, FindWhereMethodsCross) {
   // Over a network of long latency a tree's few messages win, but only where there are many ranks.
   ScalingJob job = job_on(parse_network("alpha=1ms,bandwidth=10gbit"));
@@ -154,6 +163,9 @@ TEST(Scalings, RefuseWhatMakesNoSense) {
   };
   refused([](ScalingJob& job) { job.workers = {}; }, {"--workers", "empty"});
   refused([](ScalingJob& job) { job.workers = {0}; }, {"--workers has 0"});
+  refused([](ScalingJob& job) { job.per_host = 0; }, {"--ranks-per-host"});
+  refused([](ScalingJob& job) { job.per_host = -4; }, {"--ranks-per-host"});
+  refused([](ScalingJob& job) { job.slow_rank = HUGE_VAL; }, {"--slow-rank"});
   refused([](ScalingJob& job) { job.per_host = 3; }, {"4 workers", "hosts of 3"});
   refused([](ScalingJob& job) { job.bucket_megabytes = {0}; }, {"--bucket-mb"});
   refused([](ScalingJob& job) { job.jitter = -1; }, {"--jitter"});

@@ -51,6 +51,10 @@ TEST(RecordedRuns, AreRefusedWhereThereIsNone) {
   without.gradients.clear();
   folder.write("trace.json", trace_of(without, 3));
   testing::expect_error<UsageError>(read, {"no gradients"});
+  RecordedRun below = made_up_run();
+  below.gradients[1].bytes = -4;
+  folder.write("trace.json", trace_of(below, 3));
+  testing::expect_error<FileError>(read, {"-4 bytes"});
   folder.write("config.json", R"({"format": 1, "workers": 4})");
   testing::expect_error<UsageError>(read, {"4 workers"});
   folder.write("config.json", "{");
