@@ -21,6 +21,16 @@ std::string bucket_of(const Prediction& one) {
   return one.plan.in_buckets() ? fmt::format("{:g}", one.plan.bucket_bytes / (1 << 20)) : "-";
 }
 
+/// Use of the link, the least there can be, and the naive formula: of messages, which `direct` has
+/// none of.
+std::vector<std::string> link_cells(Algorithm algorithm, double bytes, int ranks, double seconds,
+                                    const predict::Network& network) {
+  if (algorithm == Algorithm::direct) return {"-", "-", "-"};
+  return {percent_cell(predict::utilisation(bytes, ranks, seconds, network)),
+          fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, ranks, network)),
+          fmt::format("{:.1f}", 1e6 * predict::naive_seconds(bytes, ranks, network))};
+}
+
 }  // namespace
 
 TextTable iteration_table(const predict::Scaling& scaling) {
@@ -92,10 +102,9 @@ TextTable collective_table(const predict::Network& network, int cores, bool one_
                                    .seconds(network, cores);
         table.rows.push_back(
             {std::to_string(ranks), format_bytes(static_cast<std::uint64_t>(bytes)),
-             std::string(name_of(algorithm)), fmt::format("{:.1f}", 1e6 * seconds),
-             percent_cell(predict::utilisation(bytes, ranks, seconds, network)),
-             fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, ranks, network)),
-             fmt::format("{:.1f}", 1e6 * predict::naive_seconds(bytes, ranks, network))});
+             std::string(name_of(algorithm)), fmt::format("{:.1f}", 1e6 * seconds)});
+        for (std::string& cell : link_cells(algorithm, bytes, ranks, seconds, network))
+          table.rows.back().push_back(std::move(cell));
       }
     }
   return table;

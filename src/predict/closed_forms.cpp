@@ -199,6 +199,24 @@ Cost by_messages(const Collective& what, const RecordedWorld& world, const Netwo
   }
 }
 
+/// Ranks of one host pass messages through its memory, where they agree as well. A transport whose
+/// messages cores copy was measured like that already.
+bool in_memory(const RecordedWorld& world, const Network& network) {
+  return world.hosts() == 1 && world.per_host > 1 && !network.by_cores;
+}
+
+Cost through_memory(const Collective& what, const RecordedWorld& world, const Network& network) {
+  Network memory = network;
+  memory.latency = network.meeting;
+  memory.per_byte = network.per_copied;
+  Cost cost = what.algorithm == Algorithm::native ? native(what, world, memory)
+                                                  : by_messages(what, world, memory);
+  cost.meetings += cost.messages + 1;
+  cost.copied += cost.bytes;
+  cost.messages = cost.bytes = 0;
+  return cost;
+}
+
 comm::Offers offers_of(const RecordedWorld& world) {
   return {.shared_memory = world.per_host > 1 && world.hosts() == 1,
           .hierarchy = world.per_host > 1 && world.hosts() > 1,
@@ -249,11 +267,14 @@ Cost cost_of(const Collective& collective, const RecordedWorld& world, const Net
   if (world.size > 1) {
     if (what.algorithm == Algorithm::direct)
       cost = direct(what.operation, what.bytes, world.size);
+    else if (in_memory(world, network))
+      cost = through_memory(what, world, network);
     else if (what.algorithm == Algorithm::native)
       cost = native(what, world, network);
     else
       cost = by_messages(what, world, network);
-    if (what.algorithm != Algorithm::direct) cost.agreements += 1;  // direct meets instead
+    const bool meets = what.algorithm == Algorithm::direct || in_memory(world, network);
+    if (!meets) cost.agreements += 1;
   }
   cost.busy = std::min<double>(cost.busy, world.size);
   return cost;

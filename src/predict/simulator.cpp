@@ -107,8 +107,9 @@ double Simulator::exactly(const Collective& collective, const Site& site) {
   const Key key{collective.operation, resolve(collective, site.world),
                 static_cast<std::uint64_t>(collective.bytes), site.world.size, site.world.per_host};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  const double agreement =
-      cost_of(collective, site.world, site.network).agreements * site.network.agreement;
+  // A barrier is an agreement and nothing else; direct collectives meet instead.
+  const bool agrees = resolve(collective, site.world) != Algorithm::direct;
+  const double agreement = agrees ? closed_form_seconds({comm::Operation::barrier}, site) : 0;
   return known_[key] = agreement + run(collective, site);
 }
 

@@ -74,7 +74,7 @@ class Predict(ProgramTest):
         self.assertRegex(output, r"(?m)^all_reduce +direct +4 +1M ")
         self.assertIn("median error", output)
         output, _ = self.run_program("predict", "--network", "thread", "--workers", "2", "--sizes", "1M")
-        self.assertRegex(output, r"(?m)^2 +1M +direct ")
+        self.assertRegex(output, r"(?m)^2 +1M +direct +[0-9.]+ +- +- +-")
 
     def test_bad_usage_is_refused(self):
         for arguments, part in [

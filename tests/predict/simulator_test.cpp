@@ -79,6 +79,14 @@ TEST_F(Simulations, OfRanksThatShareAHostsLinkAgreeWithTheHierarchysForm) {
   EXPECT_NEAR(seconds(Algorithm::hierarchical, 16, 4e6, 4), expected, 0.1 * expected);
 }
 
+TEST_F(Simulations, OfRanksOfOneHostPassMessagesThroughItsMemory) {
+  for (Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::direct}) {
+    const double expected = by_formula(algorithm, 8, 4e6, 8);
+    EXPECT_NEAR(seconds(algorithm, 8, 4e6, 8), expected, 0.05 * expected) << name_of(algorithm);
+    EXPECT_LT(expected, by_formula(Algorithm::ring, 8, 4e6));
+  }
+}
+
 TEST_F(Simulations, OfADragonflyShowContention) {
   // Pairs that are far apart share the links between routers and groups.
   const double bytes = 16e6;
