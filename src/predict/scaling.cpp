@@ -138,21 +138,25 @@ std::vector<Crossing> crossings(const Scaling& scaling) {
     for (const std::string& b : scaling.job.methods) {
       if (a == b) continue;
       const auto one = curve_of(scaling, a), other = curve_of(scaling, b);
-      for (std::size_t i = 1; i < one.size(); ++i)
-        if (one[i - 1]->seconds() > other[i - 1]->seconds() &&
-            one[i]->seconds() < other[i]->seconds())
-          found.push_back({a, b, one[i - 1]->workers, one[i]->workers});
+      const Prediction* slower_at = nullptr;  // the last; what follows may be as fast
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        if (one[i]->seconds() > other[i]->seconds()) slower_at = one[i];
+        if (one[i]->seconds() >= other[i]->seconds() || slower_at == nullptr) continue;
+        found.push_back({a, b, slower_at->workers, one[i]->workers});
+        slower_at = nullptr;
+      }
     }
   return found;
 }
 
 int workers_worth_it(const Scaling& scaling) {
   const std::vector<Prediction> best = best_by_workers(scaling);
-  int worth = best.front().workers;
-  for (std::size_t i = 1; i < best.size(); ++i) {
-    const double added = best[i].speedup() - best[i - 1].speedup();
-    if (added < scaling.job.worth * (best[i].workers - best[i - 1].workers)) break;
-    worth = best[i].workers;
+  int worth = 1;
+  double speedup = 1;  // of one worker, whether or not it is in the list
+  for (const Prediction& one : best) {
+    if (one.speedup() - speedup < scaling.job.worth * (one.workers - worth)) break;
+    worth = one.workers;
+    speedup = one.speedup();
   }
   return worth;
 }

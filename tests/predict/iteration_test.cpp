@@ -153,6 +153,26 @@ TEST(Scalings, SayWhenAnotherWorkerIsNotWorthIt) {
   ScalingJob job = job_on(parse_network("1gbit"));
   job.methods = {"gather-scatter"};
   EXPECT_EQ(workers_worth_it(predict_scaling(job)), 1);
+  job.workers = {64, 1024};  // they are compared with one worker all the same
+  EXPECT_EQ(workers_worth_it(predict_scaling(job)), 1);
+}
+
+TEST(Scalings, SeeACrossingBehindAnEqualPlace) {
+  Scaling scaling = predict_scaling(job_on(kFast));
+  scaling.predictions.clear();
+  scaling.job.methods = {"ring", "tree"};
+  const double ring[] = {1, 2, 3}, tree[] = {2, 2, 2};
+  for (int i = 0; i < 3; ++i)
+    for (const auto& [method, seconds] : {std::pair{"ring", ring[i]}, std::pair{"tree", tree[i]}})
+      scaling.predictions.push_back({.plan = parse_method_plan(method),
+                                     .workers = 1 << i,
+                                     .network = "fast",
+                                     .forecast = {.compute = seconds}});
+  const std::vector<Crossing> found = crossings(scaling);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].method, "tree");
+  EXPECT_EQ(found[0].below, 1);
+  EXPECT_EQ(found[0].from, 4);
 }
 
 TEST(Scalings, RefuseWhatMakesNoSense) {
