@@ -128,7 +128,7 @@ class Elastic(ProgramTest):
         _, errors = self.finish(other, code=2)
         self.assertIn("the run has momentum 0.0, and this worker 0.5: start it with the same options", errors)
         lost = self.launch("--join", f"127.0.0.1:{port}", "--workers", 1, job=[*job, "--data-dir", "nowhere"])
-        self.assertIn("nowhere", self.finish(lost, code=2)[1])
+        self.assertIn("nowhere", self.finish(lost, code=1)[1])
         self.wait_for(program, ": 2 workers")  # it was let in, and the others go on without
         stranger = self.start("launch", "--join", f"127.0.0.1:{port}", "--", "true")
         self.assertIn("joining a run needs its token", self.finish(stranger, code=2)[1])
