@@ -59,16 +59,18 @@ TextTable best_table(const predict::Scaling& scaling) {
                   "each adds %"},
       .rows = {},
       .explain = {{"each adds %", "what every worker since the row before adds, in % of one"}}};
-  const Prediction* before = nullptr;
+  int workers = 1;
+  double speedup = 1;
   const std::vector<Prediction> best = predict::best_by_workers(scaling);
   for (const Prediction& one : best) {
     const double added =
-        before ? (one.speedup() - before->speedup()) / (one.workers - before->workers) : 1;
+        one.workers > workers ? (one.speedup() - speedup) / (one.workers - workers) : 1;
     table.rows.push_back({std::to_string(one.workers), one.workers == 1 ? "alone" : one.plan.name,
                           bucket_of(one), milliseconds(one.seconds()),
                           fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency()),
                           percent_cell(added)});
-    before = &one;
+    workers = one.workers;
+    speedup = one.speedup();
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include "comm/reduce.h"
 
 #include <bit>
+#include <memory>
 #include <vector>
 
 namespace lockstep::comm {
@@ -79,19 +80,19 @@ class HalvingDoubling {
   }
 
   void add_from(int from, ArrayView part) {
-    incoming_.resize(part.bytes());
-    transport_.recv(from, kCollectiveTag, {incoming_.data(), part.count, part.type}, deadline_);
-    transport_.combine(part, incoming_.data(), op_);
+    if (!incoming_) incoming_ = std::make_unique_for_overwrite<std::byte[]>(part.bytes());
+    transport_.recv(from, kCollectiveTag, {incoming_.get(), part.count, part.type}, deadline_);
+    transport_.combine(part, incoming_.get(), op_);
   }
 
   Transport& transport_;
   const ArrayView data_;
   const ReduceOp op_;
   const Deadline& deadline_;
-  const int power_;               ///< the largest power of two that is not above W
-  ArrayView mine_;                ///< the range this rank adds up
-  std::vector<ArrayView> given_;  ///< the halves it gave away, to be got back in reverse
-  std::vector<std::byte> incoming_;
+  const int power_;                        ///< the largest power of two that is not above W
+  ArrayView mine_;                         ///< the range this rank adds up
+  std::vector<ArrayView> given_;           ///< the halves it gave away, to be got back in reverse
+  std::unique_ptr<std::byte[]> incoming_;  ///< no part is longer than the first
 };
 
 /// The bits of a rank's number in reverse, in a world of 2^bits ranks.
@@ -112,8 +113,8 @@ void halving_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView 
                             const Deadline& deadline) {
   const auto ranks = static_cast<unsigned>(transport.size());
   const bool power_of_two = std::has_single_bit(ranks);
-  std::vector<std::byte> room(all.bytes());
-  const ArrayView sums(room.data(), all.count, all.type);
+  const auto room = std::make_unique_for_overwrite<std::byte[]>(all.bytes());
+  const ArrayView sums(room.get(), all.count, all.type);
   for (std::size_t part = 0; part < ranks; ++part) {
     const std::size_t place = power_of_two ? reversed(part, std::countr_zero(ranks)) : part;
     copy_bytes(sums.slice(place * mine.count, mine.count).data,

@@ -152,9 +152,9 @@ void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const De
 void ring_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView mine, ReduceOp op,
                          const Deadline& deadline) {
   // The partial sums need room of their own.
-  std::vector<std::byte> sums(all.bytes());
-  copy_bytes(sums.data(), all.data, all.bytes());
-  Ring ring(transport, {sums.data(), all.count, all.type}, 0, op, deadline);
+  const auto sums = std::make_unique_for_overwrite<std::byte[]>(all.bytes());
+  copy_bytes(sums.get(), all.data, all.bytes());
+  Ring ring(transport, {sums.get(), all.count, all.type}, 0, op, deadline);
   ring.scatter_reduce();
   copy_bytes(mine.data, ring.finished_chunk().data, mine.bytes());
 }

@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "comm/reduce.h"
 
-#include <vector>
+#include <memory>
 
 namespace lockstep::comm {
 
@@ -40,11 +40,11 @@ void star_scatter(Transport& transport, ConstArrayView all, ArrayView mine, int 
 void star_reduce(Transport& transport, ArrayView data, ReduceOp op, int root,
                  const Deadline& deadline) {
   if (transport.rank() != root) return transport.send(root, kCollectiveTag, data, deadline);
-  std::vector<std::byte> incoming(data.bytes());
+  const auto incoming = std::make_unique_for_overwrite<std::byte[]>(data.bytes());
   for (int peer = 0; peer < transport.size(); ++peer) {
     if (peer == root) continue;
-    transport.recv(peer, kCollectiveTag, {incoming.data(), data.count, data.type}, deadline);
-    transport.combine(data, incoming.data(), op);
+    transport.recv(peer, kCollectiveTag, {incoming.get(), data.count, data.type}, deadline);
+    transport.combine(data, incoming.get(), op);
   }
   finish_average(data, op, transport.size());
 }

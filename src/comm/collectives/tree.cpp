@@ -3,7 +3,7 @@
 #include "comm/reduce.h"
 
 #include <bit>
-#include <vector>
+#include <memory>
 
 namespace lockstep::comm {
 
@@ -12,15 +12,15 @@ namespace {
 /// Adds up all ranks' arrays on rank 0; finishes an average there.
 void reduce_to_zero(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline) {
   const int rank = transport.rank();
-  std::vector<std::byte> incoming;
+  std::unique_ptr<std::byte[]> incoming;
   for (int distance = 1; distance < transport.size(); distance *= 2) {
     if ((rank & distance) != 0)
       return transport.send(rank - distance, kCollectiveTag, data, deadline);
     if (rank + distance >= transport.size()) continue;
-    incoming.resize(data.bytes());
-    transport.recv(rank + distance, kCollectiveTag, {incoming.data(), data.count, data.type},
+    if (!incoming) incoming = std::make_unique_for_overwrite<std::byte[]>(data.bytes());
+    transport.recv(rank + distance, kCollectiveTag, {incoming.get(), data.count, data.type},
                    deadline);
-    transport.combine(data, incoming.data(), op);
+    transport.combine(data, incoming.get(), op);
   }
   finish_average(data, op, transport.size());
 }
