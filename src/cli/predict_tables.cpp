@@ -131,10 +131,11 @@ TextTable residual_table(const predict::Fit& fit) {
 std::string text_of(const predict::Network& network) {
   return fmt::format(
       "{}: alpha {:.3g} us, beta {:.3g} ns a byte ({:.3g} GB/s), gamma {:.3g} ns a byte, agreement "
-      "{:.3g} us, meeting {:.3g} us, copy {:.3g} ns a byte",
+      "{:.3g} us and {:.3g} us a peer, meeting {:.3g} us, copy {:.3g} ns a byte",
       network.name, 1e6 * network.latency, 1e9 * network.per_byte,
       network.per_byte > 0 ? 1e-9 / network.per_byte : 0, 1e9 * network.per_added,
-      1e6 * network.agreement, 1e6 * network.meeting, 1e9 * network.per_copied);
+      1e6 * network.agreement, 1e6 * network.per_peer, 1e6 * network.meeting,
+      1e9 * network.per_copied);
 }
 
 std::vector<std::string> notes_of(const predict::Scaling& scaling) {

@@ -134,7 +134,7 @@ Cost hierarchical(double bytes, const RecordedWorld& world, const Network& netwo
   shared.per_byte *= ranks;
   Cost cost = cost_of({Operation::all_reduce, Algorithm::automatic, bytes / ranks},
                       {world.hosts(), 1}, shared);
-  cost.agreements = 0;
+  cost.agreements = cost.peers = 0;
   cost.bytes *= ranks;
   for (Operation operation : {Operation::reduce_scatter, Operation::all_gather}) {
     const Cost local = direct(operation, bytes, ranks);
@@ -154,7 +154,7 @@ Cost native(const Collective& collective, const RecordedWorld& world, const Netw
         cost_of({collective.operation, algorithm, collective.bytes}, {world.size, 1}, network);
     if (best.messages == 0 || cost.seconds(network) < best.seconds(network)) best = cost;
   }
-  best.agreements = 0;
+  best.agreements = best.peers = 0;
   return best;
 }
 
@@ -231,19 +231,23 @@ std::string_view transport_of(const RecordedWorld& world) {
 }  // namespace
 
 double Cost::seconds(const Network& network) const {
-  return agreements * network.agreement + messages * network.latency + bytes * network.per_byte +
-         added * network.per_added + meetings * network.meeting + copied * network.per_copied;
+  return agreements * network.agreement + peers * network.per_peer + messages * network.latency +
+         bytes * network.per_byte + added * network.per_added + meetings * network.meeting +
+         copied * network.per_copied;
 }
 
 double Cost::seconds(const Network& network, int cores) const {
-  const double waiting = cores > 0 ? std::max(1.0, busy / cores) : 1;
-  if (waiting == 1) return seconds(network);
+  auto turns = [&](double ranks) { return cores > 0 ? std::max(1.0, ranks / cores) : 1; };
+  const double waiting = turns(busy);
   Network slower = network;
   for (double Network::*work : {&Network::per_added, &Network::meeting, &Network::per_copied})
     slower.*work *= waiting;
-  if (network.by_cores)
-    for (double Network::*work : {&Network::latency, &Network::per_byte, &Network::agreement})
-      slower.*work *= waiting;
+  if (network.by_cores) {
+    for (double Network::*work : {&Network::latency, &Network::per_byte}) slower.*work *= waiting;
+    // All ranks agree, however many are at work afterwards.
+    for (double Network::*work : {&Network::agreement, &Network::per_peer})
+      slower.*work *= turns(peers + 1);
+  }
   return seconds(slower);
 }
 
@@ -274,7 +278,7 @@ Cost cost_of(const Collective& collective, const RecordedWorld& world, const Net
     else
       cost = by_messages(what, world, network);
     const bool meets = what.algorithm == Algorithm::direct || in_memory(world, network);
-    if (!meets) cost.agreements += 1;
+    if (!meets) cost.agreements = 1, cost.peers = world.size - 1;
   }
   cost.busy = std::min<double>(cost.busy, world.size);
   return cost;

@@ -22,6 +22,7 @@ struct Collective {
 /// What comes one after another. Times the network's numbers, it is the time.
 struct Cost {
   double agreements = 0;
+  double peers = 0;     ///< that a rank agrees with, one by one
   double messages = 0;  ///< times α
   double bytes = 0;     ///< times β
   double added = 0;     ///< bytes, times γ

@@ -14,8 +14,9 @@ namespace lockstep::predict {
 namespace {
 
 /// Rows and columns of the equations: the share of each number in a measured time.
-constexpr std::array kNumbers{&Network::agreement, &Network::latency, &Network::per_byte,
-                              &Network::per_added, &Network::meeting, &Network::per_copied};
+constexpr std::array kNumbers{&Network::agreement, &Network::per_peer,  &Network::latency,
+                              &Network::per_byte,  &Network::per_added, &Network::meeting,
+                              &Network::per_copied};
 constexpr std::size_t kColumns = kNumbers.size();
 using Row = std::array<double, kColumns>;
 

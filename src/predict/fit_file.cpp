@@ -15,7 +15,8 @@ namespace {
 constexpr std::pair<const char*, double Network::*> kFields[] = {
     {"alpha", &Network::latency},   {"beta", &Network::per_byte},
     {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
-    {"meeting", &Network::meeting}, {"copy", &Network::per_copied}};
+    {"peer", &Network::per_peer},   {"meeting", &Network::meeting},
+    {"copy", &Network::per_copied}};
 
 constexpr comm::Operation kOperations[] = {
     comm::Operation::all_reduce, comm::Operation::barrier,        comm::Operation::broadcast,

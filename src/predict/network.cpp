@@ -19,6 +19,7 @@ constexpr double kEthernetShare = 1448.0 / 1538.0;
 // What adding and meeting cost on a processor of today, where nothing was fitted.
 constexpr double kAdded = 0.1e-9;
 constexpr double kMeeting = 5e-6;
+constexpr double kPeer = 1.5e-6;  // a short message out of and into the kernel
 constexpr double kCopied = 0.1e-9;
 
 Network over_wires(std::string name, double latency, double bits_per_second, double share) {
@@ -27,6 +28,7 @@ Network over_wires(std::string name, double latency, double bits_per_second, dou
           .per_byte = 8 / (bits_per_second * share),
           .per_added = kAdded,
           .agreement = latency,
+          .per_peer = kPeer,
           .meeting = kMeeting,
           .per_copied = kCopied};
 }
@@ -82,9 +84,13 @@ Network parse_own(std::string_view text) {
   static const std::map<std::string, double Network::*> kFields{
       {"alpha", &Network::latency},   {"beta", &Network::per_byte},
       {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
-      {"meeting", &Network::meeting}, {"copy", &Network::per_copied}};
-  Network network{
-      .name = std::string(text), .per_added = kAdded, .meeting = kMeeting, .per_copied = kCopied};
+      {"peer", &Network::per_peer},   {"meeting", &Network::meeting},
+      {"copy", &Network::per_copied}};
+  Network network{.name = std::string(text),
+                  .per_added = kAdded,
+                  .per_peer = kPeer,
+                  .meeting = kMeeting,
+                  .per_copied = kCopied};
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
@@ -97,7 +103,7 @@ Network parse_own(std::string_view text) {
     else
       throw UsageError(
           fmt::format("--network has '{}': a network of your own has alpha, beta or bandwidth, "
-                      "gamma, agreement, meeting and copy",
+                      "gamma, agreement, peer, meeting and copy",
                       part));
   }
   if (network.latency == 0 || network.per_byte == 0)

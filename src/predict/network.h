@@ -13,7 +13,8 @@ struct Network {
   double latency = 0;     ///< α: from the moment that both sides are ready to the first byte
   double per_byte = 0;    ///< β: a byte on a rank's link
   double per_added = 0;   ///< γ: combining a received byte with one's own
-  double agreement = 0;   ///< until ranks know that all call the same collective
+  double agreement = 0;   ///< until ranks know that all call the same collective, but for:
+  double per_peer = 0;    ///< a rank tells each of the others, and hears it, one by one
   double meeting = 0;     ///< α₁: until the ranks of a host have met
   double per_copied = 0;  ///< β₁: a byte read from or written to a neighbour's memory
   /// Whether messages are copies that a core makes, as on one host: ranks that share cores then
@@ -27,8 +28,8 @@ struct Network {
 std::vector<std::string> network_names();
 
 /// One of network_names(), or one of your own: "alpha=20us,beta=0.8ns", with gamma, agreement,
-/// meeting and copy as well; or a bandwidth instead of beta: "alpha=20us,bandwidth=10gbit". Throws
-/// UsageError that says what there is, also for values that are not positive.
+/// peer, meeting and copy as well; or a bandwidth instead of beta: "alpha=20us,bandwidth=10gbit".
+/// Throws UsageError that says what there is, also for values that are not positive.
 Network parse_network(std::string_view text);
 
 }  // namespace lockstep::predict

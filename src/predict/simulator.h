@@ -31,8 +31,9 @@ class Simulator {
   explicit Simulator(SimulatorOptions options);
 
   /// Seconds of a collective among the site's ranks. Remembers what it has simulated. The time of a
-  /// ring of many ranks is affine in its bytes while a chunk is one segment and all links are alike:
-  /// two lengths are simulated, and those in between follow. Throws Error if the program fails.
+  /// ring of many ranks is affine in its bytes while a chunk is one segment and all links are
+  /// alike: two lengths are simulated, and those in between follow. Throws Error if the program
+  /// fails.
   double seconds(const Collective& collective, const Site& site);
 
  private:

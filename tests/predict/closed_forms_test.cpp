@@ -31,10 +31,15 @@ double formula(double messages, double bytes, double added) {
   return messages * kNetwork.latency + bytes * kNetwork.per_byte + added * kNetwork.per_added;
 }
 
+double without_agreement(Cost cost, const Network& network) {
+  cost.agreements = cost.peers = 0;
+  return cost.seconds(network);
+}
+
 double all_reduce_seconds(Algorithm algorithm, int ranks, double bytes,
                           const Network& network = kNetwork) {
   const Cost cost = cost_of({Operation::all_reduce, algorithm, bytes}, {ranks, 1}, network);
-  return cost.seconds(network) - cost.agreements * network.agreement;
+  return without_agreement(cost, network);
 }
 
 /// Among them are those where adding takes longer than sending.
@@ -125,7 +130,7 @@ TEST(ClosedForms, OfLongRingsAreWhatTheRingDoes) {
         const Pattern pattern = record(what, {ranks, 1});
         for (const Network& network : all_networks()) {
           const Cost cost = cost_of(what, {ranks, 1}, network);
-          const double expected = cost.seconds(network) - network.agreement;
+          const double expected = without_agreement(cost, network);
           EXPECT_NEAR(replay(pattern, network), expected, 0.05 * expected)
               << fmt::format("{} of {} bytes on {} ranks over {}", comm::name_of(operation), bytes,
                              ranks, network.name);
@@ -194,8 +199,20 @@ TEST(ClosedForms, FourRanksOnTwoCoresTakeTurns) {
   EXPECT_DOUBLE_EQ(ring.seconds(host, 4), ring.seconds(host));
   // In a star only two ranks are at work at a time.
   const Cost star = cost_of({Operation::all_reduce, Algorithm::star, 1e4}, world, host);
-  EXPECT_DOUBLE_EQ(star.seconds(host, 2), star.seconds(host));
-  EXPECT_DOUBLE_EQ(star.seconds(host, 1), 2 * star.seconds(host));
+  EXPECT_DOUBLE_EQ(star.seconds(host, 2), star.seconds(host) + host.agreement);
+  // But all four agree before.
+  const Cost barrier = cost_of({Operation::barrier}, world, host);
+  EXPECT_DOUBLE_EQ(barrier.seconds(host, 2), 2 * barrier.seconds(host));
+}
+
+TEST(ClosedForms, OfAnAgreementGrowWithTheRanks) {
+  const Network network = parse_network("10gbit");
+  auto barrier = [&](int ranks) {
+    return cost_of({Operation::barrier}, {ranks, 1}, network).seconds(network);
+  };
+  EXPECT_EQ(barrier(1), 0);
+  EXPECT_DOUBLE_EQ(barrier(2), network.latency + network.per_peer);
+  EXPECT_NEAR(barrier(1025) - barrier(1), network.latency + 1024 * 1.5e-6, 1e-12);
 }
 
 TEST(ClosedForms, WhatThereIsNotIsRefused) {

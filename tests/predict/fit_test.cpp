@@ -20,6 +20,7 @@ const Network kTruth{.name = "truth",
                      .per_byte = 0.7e-9,
                      .per_added = 0.2e-9,
                      .agreement = 45e-6,
+                     .per_peer = 4e-6,
                      .by_cores = true};
 
 std::vector<Measurement> measured(const Network& network, int cores) {
@@ -52,6 +53,7 @@ TEST(Fits, FindTheNumbersThatMadeTheTimes) {
   EXPECT_NEAR(found.network.per_byte, kTruth.per_byte, 1e-3 * kTruth.per_byte);
   EXPECT_NEAR(found.network.per_added, kTruth.per_added, 1e-2 * kTruth.per_added);
   EXPECT_NEAR(found.network.agreement, kTruth.agreement, 1e-3 * kTruth.agreement);
+  EXPECT_NEAR(found.network.per_peer, kTruth.per_peer, 1e-2 * kTruth.per_peer);
   EXPECT_LT(found.median_error(), 1e-3);
   // Nothing was measured that says how long a meeting takes.
   EXPECT_EQ(found.network.meeting, 5e-6);
