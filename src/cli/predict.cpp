@@ -92,6 +92,19 @@ void require_simulation(const PredictCommand& options) {
     throw UsageError("--slow-link and --topology are those of a simulation: add --simulate");
 }
 
+/// Before anything is measured.
+void require_iterations(const PredictCommand& options) {
+  const bool shown = !options.json.empty() || !options.html.empty();
+  if (options.check && (shown || options.simulate || !options.fit.empty()))
+    throw UsageError(
+        "--check prints tables of its own: leave --json, --html, --simulate, --fit out");
+  if (!options.run.empty() || options.check) return;
+  if (shown || options.simulate || options.per_host != 1 || !options.methods.empty())
+    throw UsageError(
+        "--json, --html, --simulate, --methods and --ranks-per-host are for predictions of "
+        "iterations: name a recorded --run");
+}
+
 void run_scaling(const PredictCommand& options) {
   const std::filesystem::path page = page_of(options);
   const predict::ScalingJob job = scaling_job_of(options);
@@ -121,11 +134,10 @@ void run_collectives(const PredictCommand& options) {
 
 void run_predict(const PredictCommand& options) {
   require_simulation(options);
+  require_iterations(options);
   if (options.check) return run_check(options);
   run_fit(options);
   if (!options.run.empty()) return run_scaling(options);
-  if (!options.json.empty() || !options.html.empty())
-    throw UsageError("--json and --html show predictions of iterations: name a recorded --run");
   if (options.fit.empty()) run_collectives(options);
 }
 
