@@ -12,12 +12,6 @@ namespace lockstep::predict {
 
 namespace {
 
-constexpr std::pair<const char*, double Network::*> kFields[] = {
-    {"alpha", &Network::latency},   {"beta", &Network::per_byte},
-    {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
-    {"peer", &Network::per_peer},   {"meeting", &Network::meeting},
-    {"copy", &Network::per_copied}};
-
 constexpr comm::Operation kOperations[] = {
     comm::Operation::all_reduce, comm::Operation::barrier,        comm::Operation::broadcast,
     comm::Operation::reduce,     comm::Operation::reduce_scatter, comm::Operation::all_gather,
@@ -53,14 +47,14 @@ std::filesystem::path file_of(const std::filesystem::path& folder, const std::st
 
 nlohmann::json to_json(const Network& network) {
   nlohmann::json json{{"name", network.name}, {"by_cores", network.by_cores}};
-  for (const auto& [name, field] : kFields) json[name] = network.*field;
+  for (const auto& [name, field] : network_fields()) json[name] = network.*field;
   return json;
 }
 
 Network network_from_json(const nlohmann::json& json, const std::string& source) {
   try {
     Network network{.name = json.at("name"), .by_cores = json.at("by_cores")};
-    for (const auto& [name, field] : kFields) {
+    for (const auto& [name, field] : network_fields()) {
       network.*field = json.at(name);
       if (!(network.*field >= 0 && std::isfinite(network.*field)))
         throw FileError(fmt::format("{}: {} is {}, not seconds: fit again", source, name,

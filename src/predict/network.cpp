@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace lockstep::predict {
 
@@ -81,11 +81,6 @@ double parse_seconds_of_byte(std::string_view text) {
 
 /// "alpha=20us,beta=0.8ns".
 Network parse_own(std::string_view text) {
-  static const std::map<std::string, double Network::*> kFields{
-      {"alpha", &Network::latency},   {"beta", &Network::per_byte},
-      {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
-      {"peer", &Network::per_peer},   {"meeting", &Network::meeting},
-      {"copy", &Network::per_copied}};
   Network network{.name = std::string(text),
                   .per_added = kAdded,
                   .per_peer = kPeer,
@@ -95,10 +90,12 @@ Network parse_own(std::string_view text) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
-    const auto field = kFields.find(name);
+    const auto fields = network_fields();
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const NetworkField& one) { return one.first == name; });
     if (name == "bandwidth")
       network.per_byte = parse_seconds_of_byte(value);
-    else if (field != kFields.end())
+    else if (field != fields.end())
       network.*field->second = parse_seconds(value, name);
     else
       throw UsageError(
@@ -114,6 +111,15 @@ Network parse_own(std::string_view text) {
 }
 
 }  // namespace
+
+std::span<const NetworkField> network_fields() {
+  static constexpr NetworkField kFields[] = {
+      {"alpha", &Network::latency},   {"beta", &Network::per_byte},
+      {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
+      {"peer", &Network::per_peer},   {"meeting", &Network::meeting},
+      {"copy", &Network::per_copied}};
+  return kFields;
+}
 
 std::vector<std::string> network_names() {
   std::vector<std::string> names;

@@ -1,8 +1,10 @@
 // Network: how long ranks take to exchange and add bytes, in a few numbers.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lockstep::predict {
@@ -23,6 +25,10 @@ struct Network {
 
   bool operator==(const Network&) const = default;
 };
+
+/// What each number is called on the command line and in files: "alpha", "beta" …
+using NetworkField = std::pair<const char*, double Network::*>;
+std::span<const NetworkField> network_fields();
 
 /// "1gbit", "10gbit", "25gbit", "100gbit", "ib-hdr", "loopback".
 std::vector<std::string> network_names();

@@ -46,7 +46,7 @@ struct FlightRecord {
   std::string_view name() const;
 };
 
-/// What stands for a group's name in records.
+/// A number that stands for a group's name (FNV-1a), in records and among MPI's tags.
 std::uint32_t group_mark(std::string_view group);
 
 }  // namespace lockstep::comm

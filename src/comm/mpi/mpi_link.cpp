@@ -2,6 +2,8 @@
 
 #include <lockstep/error.h>
 
+#include "comm/flight/flight_record.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -13,11 +15,10 @@ namespace lockstep::comm {
 
 namespace {
 
-/// Groups that are made at the same time must not be confused: a number from the name (FNV-1a).
+/// Groups that are made at the same time must not be confused: a number from the name.
 int tag_of(const std::string& group) {
-  std::uint32_t hash = 2166136261u;
-  for (const char letter : group) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
-  return static_cast<int>(hash % static_cast<std::uint32_t>(std::numeric_limits<int>::max()));
+  constexpr auto kMost = static_cast<std::uint32_t>(std::numeric_limits<int>::max());
+  return static_cast<int>(group_mark(group) % kMost);
 }
 
 MPI_Comm create_communicator(const std::vector<int>& members, int tag) {
