@@ -383,8 +383,10 @@ class Worker {
     Record record = ledger_ ? replica_.step(feed_, agree) : replica_.step(feed_);
     record.iteration = static_cast<double>(++done_);
     record.lr = rate;
-    if (ledger_) ledger_->complete(record);
-    notes_ = notes();
+    if (ledger_) {
+      ledger_->complete(record);
+      notes_ = notes();
+    }
     if (trace_->iteration_ended()) write_trace();
     return record;
   }

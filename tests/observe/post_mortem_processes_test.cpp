@@ -189,16 +189,20 @@ TEST(PostMortemOfProcesses, NamesWhoFailedByItself) {
                     HasSubstr("after barrier #1 had ended")));
 }
 
+void expect_that_rank_zero_left(const JobResult& result) {
+  const auto found = examine(result);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cause, Cause::left);
+  EXPECT_THAT(found->culprits, ElementsAre(0));
+}
+
 TEST(PostMortemOfProcesses, NamesWhoLeftWithoutAnError) {
   const JobResult result = run([](Group group) {
     group.barrier();
     if (group.rank() == 0) testing::come_to_grief(Mishap::exit);
     group.barrier();
   });
-  const auto found = examine(result);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->cause, Cause::left);
-  EXPECT_THAT(found->culprits, ElementsAre(0));
+  expect_that_rank_zero_left(result);
 }
 
 TEST(PostMortemOfProcesses, WhoOnlyLooksWhetherAMessageHasComeIsAVictimToo) {
@@ -210,10 +214,7 @@ TEST(PostMortemOfProcesses, WhoOnlyLooksWhetherAMessageHasComeIsAVictimToo) {
     while (!message.done()) std::this_thread::yield();
     message.wait();
   });
-  const auto found = examine(result);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->cause, Cause::left);
-  EXPECT_THAT(found->culprits, ElementsAre(0));
+  expect_that_rank_zero_left(result);
 }
 
 TEST(PostMortemOfProcesses, AMismatchIsNobodysFault) {
