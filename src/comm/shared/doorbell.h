@@ -27,20 +27,16 @@ class Doorbell {
   /// throws to end the waiting. Both may be called often and must be cheap.
   template <typename Ready, typename Tick>
   void wait(int spins, Ready ready, Tick tick) {
-    if (!spin(spins, ready)) sleep_until(ready, tick);
+    // Whoever was rung for but is not done, as a long message is not when a piece of it has come,
+    // expects more soon: to sleep again at once would cost the next piece a wake.
+    while (!spin(spins, ready) && !sleep_until_rung(ready, tick)) {
+    }
   }
 
   /// The part of wait() after spin().
   template <typename Ready, typename Tick>
   void sleep_until(Ready ready, Tick tick) {
-    for (;;) {
-      if (ready()) return;
-      const std::uint32_t seen = rings_.load(std::memory_order_seq_cst);
-      sleepers_.fetch_add(1, std::memory_order_seq_cst);
-      if (!ready()) sleep(seen);
-      sleepers_.fetch_sub(1, std::memory_order_seq_cst);
-      if (ready()) return;
-      tick();
+    while (!sleep_until_rung(ready, tick)) {
     }
   }
 
@@ -71,6 +67,21 @@ class Doorbell {
   static constexpr std::chrono::microseconds kPatience{200};
 
  private:
+  /// Whether ready() is true; false if the bell was rung for something else.
+  template <typename Ready, typename Tick>
+  bool sleep_until_rung(Ready ready, Tick tick) {
+    for (;;) {
+      if (ready()) return true;
+      const std::uint32_t seen = rings_.load(std::memory_order_seq_cst);
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      if (!ready()) sleep(seen);
+      sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+      if (ready()) return true;
+      tick();
+      if (rings_.load(std::memory_order_seq_cst) != seen) return false;
+    }
+  }
+
   static void yield();
   void sleep(std::uint32_t seen);
   void wake();
