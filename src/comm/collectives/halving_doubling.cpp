@@ -57,9 +57,8 @@ class HalvingDoubling {
       const bool keep_lower = (rank() & distance) == 0;
       given_.push_back(keep_lower ? upper : lower);
       mine_ = keep_lower ? lower : upper;
-      auto send = start_send(rank() ^ distance, given_.back());
-      add_from(rank() ^ distance, mine_);
-      transport_.wait(*send, deadline_);
+      exchange(rank() ^ distance, given_.back(), incoming(mine_));
+      transport_.combine(mine_, incoming_.get(), op_);
     }
   }
 
@@ -67,22 +66,30 @@ class HalvingDoubling {
     for (int distance = power_ / 2; distance > 0; distance /= 2) {
       const ArrayView other = given_.back();
       given_.pop_back();
-      auto send = start_send(rank() ^ distance, mine_);
-      transport_.recv(rank() ^ distance, kCollectiveTag, other, deadline_);
-      transport_.wait(*send, deadline_);
+      exchange(rank() ^ distance, mine_, other);
       // The two halves lie side by side.
       mine_ = {std::min(mine_.data, other.data), mine_.count + other.count, mine_.type};
     }
   }
 
-  std::shared_ptr<Request> start_send(int to, ArrayView part) {
-    return transport_.start_send(to, kCollectiveTag, Transport::bytes_of(part));
+  /// Receives first: a sender over a network may wait to hear that its peer is ready, which must
+  /// not queue behind what this rank sends, or only one of the two sends at a time.
+  void exchange(int peer, ArrayView own, ArrayView theirs) {
+    auto arrival = transport_.start_recv(peer, kCollectiveTag, Transport::bytes_of(theirs));
+    auto departure = transport_.start_send(peer, kCollectiveTag, Transport::bytes_of(own));
+    transport_.wait(*arrival, deadline_);
+    transport_.wait(*departure, deadline_);
   }
 
   void add_from(int from, ArrayView part) {
-    if (!incoming_) incoming_ = std::make_unique_for_overwrite<std::byte[]>(part.bytes());
-    transport_.recv(from, kCollectiveTag, {incoming_.get(), part.count, part.type}, deadline_);
+    transport_.recv(from, kCollectiveTag, incoming(part), deadline_);
     transport_.combine(part, incoming_.get(), op_);
+  }
+
+  /// Room for what is to be added to a part.
+  ArrayView incoming(ArrayView part) {
+    if (!incoming_) incoming_ = std::make_unique_for_overwrite<std::byte[]>(part.bytes());
+    return {incoming_.get(), part.count, part.type};
   }
 
   Transport& transport_;
