@@ -10,14 +10,17 @@
 #include "cli/predict_options.h"
 #include "cli/predict_tables.h"
 #include "cli/study_runs.h"
+#include "predict/bounds.h"
 #include "predict/simulator.h"
 #include "report/html.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
+#include <set>
 
 namespace lockstep::cli {
 
@@ -50,7 +53,7 @@ void write_page(const std::filesystem::path& file, const predict::Scaling& scali
                {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
                {"notes", notes_of(scaling)}});
   for (const study::TextTable& table :
-       {best_table(scaling), crossing_table(scaling), iteration_table(scaling)})
+       {best_table(scaling), crossing_table(scaling, Crossings::all), iteration_table(scaling)})
     if (!table.rows.empty()) page["tables"].push_back(study::to_json(table));
   write_file(file, report::predict_html_of(page));
 }
@@ -75,34 +78,17 @@ void add_simulations(predict::Scaling& scaling, const PredictCommand& options) {
                                          .slow_link = options.slow_link,
                                          .program = simulating_program()};
   predict::Simulator simulator(wanted);
+  for (int workers : scaling.job.workers)
+    if (workers <= options.simulate_up_to)
+      predict::require_room(wanted.topology, predict::world_of(workers, scaling.job.per_host));
   const std::vector<predict::Prediction> by_formula = scaling.predictions;
   for (const predict::Prediction& one : by_formula) {
     if (one.workers == 1 || one.workers > options.simulate_up_to) continue;
-    predict::require_room(wanted.topology, predict::world_of(one.workers, scaling.job.per_host));
     if (options.json != "-" && on_terminal())
       fmt::print(stderr, "simulating {} on {} workers\n", one.plan.name, one.workers);
     if (auto simulated = predict::simulate_prediction(simulator, scaling.job, one))
       scaling.predictions.push_back(*simulated);
   }
-}
-
-void require_simulation(const PredictCommand& options) {
-  predict::parse_topology(options.topology);
-  if (!options.simulate && (options.slow_link != 1 || options.topology != "switch"))
-    throw UsageError("--slow-link and --topology are those of a simulation: add --simulate");
-}
-
-/// Before anything is measured.
-void require_iterations(const PredictCommand& options) {
-  const bool shown = !options.json.empty() || !options.html.empty();
-  if (options.check && (shown || options.simulate || !options.fit.empty()))
-    throw UsageError(
-        "--check prints tables of its own: leave --json, --html, --simulate, --fit out");
-  if (!options.run.empty() || options.check) return;
-  if (shown || options.simulate || options.per_host != 1 || !options.methods.empty())
-    throw UsageError(
-        "--json, --html, --simulate, --methods and --ranks-per-host are for predictions of "
-        "iterations: name a recorded --run");
 }
 
 void run_scaling(const PredictCommand& options) {
@@ -114,6 +100,8 @@ void run_scaling(const PredictCommand& options) {
   if (options.json != "-") {
     print_table(iteration_table(scaling));
     print_table(best_table(scaling));
+    const study::TextTable crossings = crossing_table(scaling, Crossings::of_the_best);
+    if (!crossings.rows.empty()) print_table(crossings);
     fmt::print("{}\n", verdict_of(scaling));
     for (const std::string& note : notes_of(scaling)) fmt::print("{}\n", note);
   }
@@ -125,16 +113,23 @@ void run_scaling(const PredictCommand& options) {
 /// Without a run: collectives alone.
 void run_collectives(const PredictCommand& options) {
   const ChosenNetwork chosen = choose_network(options.network);
-  for (int workers : options.workers)
-    if (workers < 1) throw UsageError("--workers must be 1 or more each");
-  print_table(collective_table(chosen.network, chosen.cores, chosen.one_host, options.workers,
-                               sizes_of(options)));
-  fmt::print("{}\nnaive: {}\n", text_of(chosen.network), predict::naive_misleads());
+  std::string operation = options.op;
+  std::replace(operation.begin(), operation.end(), '-', '_');
+  const std::set<int> workers(options.workers.begin(), options.workers.end());
+  if (workers.empty() || *workers.begin() < 1) throw UsageError("--workers must be 1 or more each");
+  std::vector<comm::RecordedWorld> worlds;
+  for (int size : workers)
+    worlds.push_back(predict::world_of(size, chosen.one_host ? size : options.per_host));
+  const auto collective = comm::parse_operation(operation);
+  print_table(
+      collective_table(collective, chosen.network, chosen.cores, worlds, sizes_of(options)));
+  fmt::print("{}\n", text_of(chosen.network));
+  if (collective == comm::Operation::all_reduce)
+    fmt::print("naive: {}\n", predict::naive_misleads());
 }
 
 void run_predict(const PredictCommand& options) {
-  require_simulation(options);
-  require_iterations(options);
+  require_purpose(options);
   if (options.check) return run_check(options);
   run_fit(options);
   if (!options.run.empty()) return run_scaling(options);
@@ -150,8 +145,10 @@ void add_predict_command(CLI::App& app, int& code) {
       "of workers; without a run, collectives");
   auto options = std::make_shared<PredictCommand>();
   add_predict_options(*command, *options);
-  command->callback([options, &code] {
+  command->callback([options, command, &code] {
     try {
+      for (const CLI::Option* option : command->parse_order())
+        options->given.insert(option->get_name());
       run_predict(*options);
     } catch (...) {
       code = report_exception("lockstep predict");

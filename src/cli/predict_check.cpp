@@ -109,6 +109,11 @@ class Trainings {
                1e3 * recorded_.seconds(), crowding_);
   }
 
+  /// What was recorded, beside the same again.
+  Checked check_alone() {
+    return {{"-", "alone", "1"}, recorded_.seconds(), run(training(folder_, "again", 1), nullptr)};
+  }
+
   std::vector<Checked> check(const Place& place) {
     std::vector<Checked> all;
     for (int workers : kWorlds)
@@ -163,7 +168,7 @@ void run_check(const PredictCommand& options) {
       options.run.empty() ? default_run_dir("predict") : options.run;
   Trainings trainings(folder);
   trainings.record();
-  std::vector<Checked> collectives, iterations;
+  std::vector<Checked> collectives, iterations{trainings.check_alone()};
   const predict::Fit shm = fit_transport("shm", {}), gloo = fit_transport("gloo", {});
   for (const predict::Fit* fit : {&shm, &gloo})
     fmt::print("{}; fitted to a median error of {:.1f} %\n", text_of(fit->network),

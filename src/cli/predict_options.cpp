@@ -23,7 +23,34 @@ std::vector<std::string> default_methods() {
   return methods;
 }
 
+/// Refuses all of `names` that were given, unless there is a use for them.
+void require_use(bool used, const PredictCommand& options, std::initializer_list<const char*> names,
+                 const char* purpose) {
+  if (used) return;
+  for (const char* name : names)
+    if (options.given.contains(name)) throw UsageError(fmt::format("{} {}", name, purpose));
+}
+
 }  // namespace
+
+void require_purpose(const PredictCommand& options) {
+  const bool iterations = !options.run.empty() && !options.check;
+  const bool collectives = options.run.empty() && !options.check && options.fit.empty();
+  require_use(!options.check, options,
+              {"--fit", "--network", "--workers", "--ranks-per-host", "--html", "--json"},
+              "does not go with --check, which has a plan of its own: leave it out");
+  require_use(iterations, options,
+              {"--methods", "--bucket-mb", "--worth", "--slow-rank", "--jitter", "--simulate",
+               "--html", "--json"},
+              "is for predictions of iterations: name a recorded --run");
+  require_use(iterations && options.simulate, options,
+              {"--topology", "--simulate-up-to", "--slow-link"},
+              "is that of a simulation: add --simulate");
+  require_use(collectives, options, {"--op", "--sizes"},
+              "is for predictions of collectives alone: leave --run, --fit and --check out");
+  require_use(iterations || collectives, options, {"--network", "--workers", "--ranks-per-host"},
+              "is for predictions: leave --fit out, or name a recorded --run");
+}
 
 void add_predict_options(CLI::App& command, PredictCommand& options) {
   auto list = [&](const char* name, auto& values, const std::string& help) {
@@ -46,7 +73,8 @@ void add_predict_options(CLI::App& command, PredictCommand& options) {
                      enumerate(predict::network_names())));
   list("--workers", options.workers, "world sizes, separated by commas")->capture_default_str();
   list("--methods", options.methods,
-       "sync methods, likewise; ddp+float16 is ddp with --compress float16; default: all");
+       "sync methods, likewise; ddp:tree is ddp with --algorithm tree, ddp+float16 with --compress "
+       "float16; default: all");
   list("--bucket-mb", options.bucket_megabytes, "bucket sizes to choose from, in MiB, likewise")
       ->capture_default_str();
   option("--ranks-per-host", options.per_host,
@@ -66,7 +94,10 @@ void add_predict_options(CLI::App& command, PredictCommand& options) {
   command.add_flag("--check", options.check,
                    "measure 1, 2 and 4 workers on this machine and print what the model predicts "
                    "beside it; between network namespaces, too, if this is root");
-  list("--sizes", options.sizes, "without --run: the arrays whose collectives are predicted")
+  option("--op", options.op,
+         "without --run: the collective that is predicted, or all-gather, barrier, broadcast, "
+         "gather, reduce, reduce-scatter, scatter");
+  list("--sizes", options.sizes, "without --run: the arrays that it is predicted for")
       ->capture_default_str();
   option("--html", options.html,
          "where to write the page; without it predict.html in the run's folder");

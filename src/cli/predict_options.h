@@ -6,12 +6,14 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace lockstep::cli {
 
 struct PredictCommand {
+  std::set<std::string> given;   ///< options that the user named
   std::vector<std::string> fit;  ///< transports to measure
   std::string run;               ///< folder of a recorded run
   std::string network = "10gbit";
@@ -27,6 +29,7 @@ struct PredictCommand {
   int simulate_up_to = 1024;
   double slow_link = 1;
   bool check = false;
+  std::string op = "all-reduce";
   std::vector<std::string> sizes{"64K", "1M", "36M"};
   std::string html;
   std::string json;
@@ -42,6 +45,9 @@ struct ChosenNetwork {
   bool one_host = false;  ///< all ranks share memory
 };
 ChosenNetwork choose_network(const std::string& text);
+
+/// Throws UsageError for an option that says nothing beside the others: nothing is ignored.
+void require_purpose(const PredictCommand& options);
 
 /// Reads the recorded run. Throws UsageError for options that make no sense.
 predict::ScalingJob scaling_job_of(const PredictCommand& options);

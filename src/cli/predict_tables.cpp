@@ -2,8 +2,11 @@
 
 #include "base/text.h"
 #include "comm/algorithms.h"
+#include "predict/bounds.h"
 
 #include <fmt/format.h>
+
+#include <set>
 
 namespace lockstep::cli {
 
@@ -22,13 +25,24 @@ std::string bucket_of(const Prediction& one) {
 }
 
 /// Use of the link, the least there can be, and the naive formula: of messages, which `direct` has
-/// none of.
-std::vector<std::string> link_cells(Algorithm algorithm, double bytes, int ranks, double seconds,
+/// none of. The ranks of a host need send no more over its link than one would.
+std::vector<std::string> link_cells(Algorithm algorithm, double bytes,
+                                    const comm::RecordedWorld& world, double seconds,
                                     const predict::Network& network) {
   if (algorithm == Algorithm::direct) return {"-", "-", "-"};
-  return {percent_cell(predict::utilisation(bytes, ranks, seconds, network)),
-          fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, ranks, network)),
-          fmt::format("{:.1f}", 1e6 * predict::naive_seconds(bytes, ranks, network))};
+  const int links = world.hosts() > 1 ? world.hosts() : world.size;
+  return {percent_cell(predict::utilisation(bytes, links, seconds, network)),
+          fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, links, network)),
+          fmt::format("{:.1f}", 1e6 * predict::naive_seconds(bytes, world.size, network))};
+}
+
+/// The only one has no name but `auto`.
+std::vector<Algorithm> algorithms_in(comm::Operation operation, const comm::RecordedWorld& world) {
+  auto algorithms =
+      comm::algorithms_of(operation, {.shared_memory = world.per_host > 1 && world.hosts() == 1,
+                                      .hierarchy = world.per_host > 1 && world.hosts() > 1});
+  if (algorithms.empty()) algorithms.push_back(Algorithm::automatic);
+  return algorithms;
 }
 
 }  // namespace
@@ -75,40 +89,47 @@ TextTable best_table(const predict::Scaling& scaling) {
   return table;
 }
 
-TextTable crossing_table(const predict::Scaling& scaling) {
+TextTable crossing_table(const predict::Scaling& scaling, Crossings which) {
   TextTable table{.title = "Where methods cross",
                   .columns = {"method", "overtakes", "slower at", "faster from"},
                   .rows = {},
                   .explain = {}};
+  std::set<std::string> best;
+  for (const Prediction& one : predict::best_by_workers(scaling)) best.insert(one.plan.name);
   for (const predict::Crossing& one : predict::crossings(scaling))
-    table.rows.push_back(
-        {one.method, one.than, std::to_string(one.below), std::to_string(one.from)});
+    if (which == Crossings::all || best.contains(one.method) || best.contains(one.than))
+      table.rows.push_back(
+          {one.method, one.than, std::to_string(one.below), std::to_string(one.from)});
   return table;
 }
 
-TextTable collective_table(const predict::Network& network, int cores, bool one_host,
-                           const std::vector<int>& workers, const std::vector<double>& sizes) {
-  using comm::Operation;
-  TextTable table{.title = "All-reduce",
-                  .columns = {"workers", "bytes", "algorithm", "us", "link used %",
-                              "least possible us", "naive us"},
+TextTable collective_table(comm::Operation operation, const predict::Network& network, int cores,
+                           const std::vector<comm::RecordedWorld>& worlds,
+                           const std::vector<double>& sizes) {
+  const bool all_reduce = operation == comm::Operation::all_reduce;
+  TextTable table{.title = std::string(comm::name_of(operation)),
+                  .columns = {"workers", "bytes", "algorithm", "us"},
                   .rows = {},
-                  .explain = {{"naive us", predict::naive_misleads()}}};
-  for (int ranks : workers)
-    for (double bytes : sizes) {
-      if (ranks == 1) continue;
-      const comm::RecordedWorld world{ranks, one_host ? ranks : 1};
-      for (Algorithm algorithm :
-           comm::algorithms_of(Operation::all_reduce, {.shared_memory = one_host})) {
-        const double seconds = cost_of({Operation::all_reduce, algorithm, bytes}, world, network)
-                                   .seconds(network, cores);
+                  .explain = {}};
+  if (all_reduce) {
+    for (const char* more : {"link used %", "least possible us", "naive us"})
+      table.columns.emplace_back(more);
+    table.explain = {{"naive us", predict::naive_misleads()}};
+  }
+  for (const comm::RecordedWorld& world : worlds) {
+    if (world.size == 1) continue;
+    for (double bytes : sizes)
+      for (Algorithm algorithm : algorithms_in(operation, world)) {
+        const double seconds =
+            cost_of({operation, algorithm, bytes}, world, network).seconds(network, cores);
         table.rows.push_back(
-            {std::to_string(ranks), format_bytes(static_cast<std::uint64_t>(bytes)),
+            {std::to_string(world.size), format_bytes(static_cast<std::uint64_t>(bytes)),
              std::string(name_of(algorithm)), fmt::format("{:.1f}", 1e6 * seconds)});
-        for (std::string& cell : link_cells(algorithm, bytes, ranks, seconds, network))
+        if (!all_reduce) continue;
+        for (std::string& cell : link_cells(algorithm, bytes, world, seconds, network))
           table.rows.back().push_back(std::move(cell));
       }
-    }
+  }
   return table;
 }
 
@@ -129,13 +150,20 @@ TextTable residual_table(const predict::Fit& fit) {
 }
 
 std::string text_of(const predict::Network& network) {
-  return fmt::format(
+  std::string text = fmt::format(
       "{}: alpha {:.3g} us, beta {:.3g} ns a byte ({:.3g} GB/s), gamma {:.3g} ns a byte, agreement "
       "{:.3g} us and {:.3g} us a peer, meeting {:.3g} us, copy {:.3g} ns a byte",
       network.name, 1e6 * network.latency, 1e9 * network.per_byte,
       network.per_byte > 0 ? 1e-9 / network.per_byte : 0, 1e9 * network.per_added,
       1e6 * network.agreement, 1e6 * network.per_peer, 1e6 * network.meeting,
       1e9 * network.per_copied);
+  if (network.by_cores())
+    text += fmt::format("; a message takes {} core{}", network.message_cores,
+                        network.message_cores == 1 ? "" : "s");
+  if (network.far > 0)
+    text += fmt::format("; beyond {:.0f} MB of caches bytes take {:.3g} times as long",
+                        1e-6 * network.cache, 1 + network.far);
+  return text;
 }
 
 std::vector<std::string> notes_of(const predict::Scaling& scaling) {

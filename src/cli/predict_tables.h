@@ -14,13 +14,15 @@ namespace lockstep::cli {
 study::TextTable iteration_table(const predict::Scaling& scaling);
 /// The fastest method and bucket size at each number of workers, and what another worker adds.
 study::TextTable best_table(const predict::Scaling& scaling);
-/// Where one method overtakes another.
-study::TextTable crossing_table(const predict::Scaling& scaling);
+/// Where one method overtakes another; all of them, or those of methods that are the best
+/// somewhere.
+enum class Crossings { all, of_the_best };
+study::TextTable crossing_table(const predict::Scaling& scaling, Crossings which);
 
-/// All-reduces by every algorithm: time, use of the link, the least there can be, and the naive
-/// formula.
-study::TextTable collective_table(const predict::Network& network, int cores, bool one_host,
-                                  const std::vector<int>& workers,
+/// A collective by every algorithm that it has in each world; of an all-reduce also the use of the
+/// link, the least there can be, and the naive formula.
+study::TextTable collective_table(comm::Operation operation, const predict::Network& network,
+                                  int cores, const std::vector<comm::RecordedWorld>& worlds,
                                   const std::vector<double>& sizes);
 
 /// What was measured, and what the fitted model says of it.

@@ -38,6 +38,16 @@ std::string_view name_of(Operation operation) {
   return "unknown operation";
 }
 
+Operation parse_operation(std::string_view name) {
+  std::vector<std::string> names;
+  for (int i = 1; i <= static_cast<int>(Operation::barrier); ++i) {
+    names.emplace_back(name_of(static_cast<Operation>(i)));
+    if (names.back() == name) return static_cast<Operation>(i);
+  }
+  throw UsageError(
+      fmt::format("there is no collective '{}': there are {}", name, enumerate(names)));
+}
+
 std::string Fingerprint::text() const {
   if (operation == Operation::none) return "nothing yet";
   std::string text = fmt::format("{} #{}", name_of(operation), sequence);

@@ -28,6 +28,8 @@ constexpr Operation kLastOperation = Operation::split;
 
 /// "all_reduce"; lives as long as the program.
 std::string_view name_of(Operation operation);
+/// Throws UsageError that says what there is: collectives that move or combine arrays, and barrier.
+Operation parse_operation(std::string_view name);
 
 /// Trivially copyable, because it lies in memory that processes share.
 struct Fingerprint {

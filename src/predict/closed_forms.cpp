@@ -29,23 +29,25 @@ int ceil_log2(int ranks) {
 }
 
 /// star: rank 0 exchanges a message with each of the others in turn, so nothing overlaps: p−1
-/// messages of m bytes, each combined before the next where `adds`.
+/// messages of m bytes, each combined before the next where it adds.
 Cost star(double bytes, int ranks, double times, double adding_times) {
   const double others = ranks - 1;
   return {.messages = times * others,
           .bytes = times * others * bytes,
           .added = adding_times * others * bytes,
-          .busy = 2};
+          .footprint = (ranks + adding_times) * bytes};
 }
 
 /// tree: a message a level, ⌈lg p⌉ levels: rank 0 takes part in every level on the way up, and so
-/// does some leaf on the way down. There are p−1 messages each way, between two ranks each.
+/// does some leaf on the way down. There are p−1 messages each way. Who adds has room for another
+/// array.
 Cost tree(double bytes, int ranks, double times, double adding_times) {
   const double levels = ceil_log2(ranks);
   return {.messages = times * levels,
           .bytes = times * levels * bytes,
           .added = adding_times * levels * bytes,
-          .busy = std::max(2.0, 2 * (ranks - 1) / levels)};
+          .busy = (ranks - 1) / levels,
+          .footprint = (ranks + adding_times * (ranks - 1) / levels) * bytes};
 }
 
 /// Messages, bytes and additions one after another.
@@ -90,12 +92,14 @@ Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& ne
                             {.messages = 1, .bytes = std::max(last, chunk - kWindow)})},
                    network);
   cost.busy = ranks;
+  cost.footprint = ranks * bytes;
   return cost;
 }
 
 /// halving-doubling: lg p exchanges of n/2, n/4 … n/p, which add up to n(p−1)/p, added as they
 /// come; the same in reverse without adding. With p = P + r, P the largest power of two, r ranks
-/// hand theirs to a partner first (α + nβ + nγ) and get the result last (α + nβ).
+/// hand theirs to a partner first (α + nβ + nγ) and get the result last (α + nβ). All have room for
+/// half an array more.
 Cost halving_doubling(double bytes, int ranks, bool gathers) {
   const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
   const double halves = gathers ? 2 : 1;
@@ -103,7 +107,8 @@ Cost halving_doubling(double bytes, int ranks, bool gathers) {
   Cost cost{.messages = halves * ceil_log2(power),
             .bytes = halves * part,
             .added = part,
-            .busy = static_cast<double>(power)};
+            .busy = static_cast<double>(power),
+            .footprint = 1.5 * ranks * bytes};
   if (power == ranks) return cost;
   cost.messages += 2;
   cost.bytes += 2 * bytes;
@@ -116,7 +121,7 @@ Cost halving_doubling(double bytes, int ranks, bool gathers) {
 /// broadcast copy.
 Cost direct(Operation operation, double bytes, int ranks) {
   const double others = bytes * (ranks - 1) / ranks;
-  Cost cost{.meetings = 2, .busy = static_cast<double>(ranks)};
+  Cost cost{.meetings = 2, .busy = static_cast<double>(ranks), .footprint = ranks * bytes};
   const bool reduces = operation == Operation::all_reduce || operation == Operation::reduce_scatter;
   cost.copied = operation == Operation::all_reduce  ? 2 * others
                 : operation == Operation::broadcast ? bytes
@@ -202,7 +207,7 @@ Cost by_messages(const Collective& what, const RecordedWorld& world, const Netwo
 /// Ranks of one host pass messages through its memory, where they agree as well. A transport whose
 /// messages cores copy was measured like that already.
 bool in_memory(const RecordedWorld& world, const Network& network) {
-  return world.hosts() == 1 && world.per_host > 1 && !network.by_cores;
+  return world.hosts() == 1 && world.per_host > 1 && !network.by_cores();
 }
 
 Cost through_memory(const Collective& what, const RecordedWorld& world, const Network& network) {
@@ -229,27 +234,6 @@ std::string_view transport_of(const RecordedWorld& world) {
 }
 
 }  // namespace
-
-double Cost::seconds(const Network& network) const {
-  return agreements * network.agreement + peers * network.per_peer + messages * network.latency +
-         bytes * network.per_byte + added * network.per_added + meetings * network.meeting +
-         copied * network.per_copied;
-}
-
-double Cost::seconds(const Network& network, int cores) const {
-  auto turns = [&](double ranks) { return cores > 0 ? std::max(1.0, ranks / cores) : 1; };
-  const double waiting = turns(busy);
-  Network slower = network;
-  for (double Network::*work : {&Network::per_added, &Network::meeting, &Network::per_copied})
-    slower.*work *= waiting;
-  if (network.by_cores) {
-    for (double Network::*work : {&Network::latency, &Network::per_byte}) slower.*work *= waiting;
-    // All ranks agree, however many are at work afterwards.
-    for (double Network::*work : {&Network::agreement, &Network::per_peer})
-      slower.*work *= turns(peers + 1);
-  }
-  return seconds(slower);
-}
 
 Algorithm resolve(const Collective& collective, const RecordedWorld& world) {
   if (collective.algorithm != Algorithm::automatic) return collective.algorithm;
@@ -282,28 +266,6 @@ Cost cost_of(const Collective& collective, const RecordedWorld& world, const Net
   }
   cost.busy = std::min<double>(cost.busy, world.size);
   return cost;
-}
-
-double lower_bound(double bytes, int ranks, const Network& network) {
-  if (ranks < 2) return 0;
-  const double share = bytes * (ranks - 1) / ranks;
-  return std::max({ceil_log2(ranks) * network.latency, 2 * share * network.per_byte,
-                   share * network.per_added});
-}
-
-double utilisation(double bytes, int ranks, double seconds, const Network& network) {
-  return seconds > 0 ? 2 * bytes * (ranks - 1) / ranks * network.per_byte / seconds : 0;
-}
-
-double naive_seconds(double bytes, int ranks, const Network& network) {
-  return bytes * network.per_byte * std::log2(ranks);
-}
-
-const char* naive_misleads() {
-  return "message / bandwidth x log2 P holds for half of a binomial tree and for nothing else: for "
-         "long arrays a ring or halving-doubling sends 2n(P-1)/P bytes whatever P is, so it is far "
-         "too high for many ranks; and it knows no latency, so it is far too low for short arrays, "
-         "and for a ring of many ranks.";
 }
 
 }  // namespace lockstep::predict

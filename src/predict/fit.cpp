@@ -21,12 +21,14 @@ constexpr std::size_t kColumns = kNumbers.size();
 using Row = std::array<double, kColumns>;
 
 /// What a second's worth of each number contributes, relative to what was measured. The model is
-/// linear in them, but for a ring's latencies, which the network decides on.
+/// linear in them, but for a ring's latencies, which the network decides on, and for caches, which
+/// are tried.
 Row row_of(const Measurement& measurement, const Network& network, int cores) {
   const Cost cost = cost_of(measurement.collective, measurement.world, network);
   Row row{};
   for (std::size_t i = 0; i < kColumns; ++i) {
-    Network unit{.by_cores = network.by_cores};
+    Network unit{
+        .message_cores = network.message_cores, .cache = network.cache, .far = network.far};
     unit.*kNumbers[i] = 1;
     row[i] = cost.seconds(unit, cores) / measurement.seconds;
   }
@@ -88,6 +90,52 @@ Row solve_without_negatives(const std::vector<Row>& rows, const std::vector<doub
   return best;
 }
 
+/// What the numbers are not linear in is tried: the simplest first.
+std::vector<Network> guesses_from(const Network& start) {
+  std::vector<Network> guesses{start};
+  for (double megabytes : {4, 8, 16, 32, 64})
+    for (double far : {0.5, 1.0, 2.0, 4.0}) {
+      guesses.push_back(start);
+      guesses.back().cache = megabytes * (1 << 20);
+      guesses.back().far = far;
+    }
+  return guesses;
+}
+
+/// Measurements that are far off, because something else ran on the machine, count less the further
+/// they are.
+double weight_of(double error) {
+  constexpr double kNear = 0.1;
+  return kNear / std::max(kNear, std::abs(error));
+}
+
+/// The best numbers, and the weighted sum of the squares of their errors.
+std::pair<Fit, double> fit_from(const Network& guess, int cores,
+                                const std::vector<Measurement>& measurements) {
+  Fit result{guess, cores, measurements};
+  std::vector<double> weights(measurements.size(), 1);
+  double sum = 0;
+  // Again with what was found: the network decides on the model.
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Row> rows;
+    for (const Measurement& one : measurements) rows.push_back(row_of(one, result.network, cores));
+    const Row numbers = solve_without_negatives(rows, weights);
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const bool told =
+          std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r[i] > 0; });
+      if (told) result.network.*kNumbers[i] = numbers[i];
+    }
+    sum = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const double error = error_of(rows[r], numbers);
+      weights[r] = weight_of(error);
+      sum += weights[r] * error * error;
+    }
+  }
+  return {result, sum};
+}
+
 void require_enough(const Network& network, const std::vector<Measurement>& measurements) {
   if (measurements.size() < kColumns)
     throw UsageError(fmt::format("{} measurements of {} are too few to fit {} numbers to",
@@ -112,25 +160,15 @@ double Fit::median_error() const {
 
 Fit fit(const Network& start, int cores, const std::vector<Measurement>& measurements) {
   require_enough(start, measurements);
-  Fit result{start, cores, measurements};
-  std::vector<double> weights(measurements.size(), 1);
-  // Again with what was found: the network decides on the model, and measurements that are far off,
-  // because something else ran on the machine, count less the further they are.
-  constexpr int kRounds = 10;
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<Row> rows;
-    for (const Measurement& one : measurements) rows.push_back(row_of(one, result.network, cores));
-    const Row numbers = solve_without_negatives(rows, weights);
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      const bool told =
-          std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r[i] > 0; });
-      if (told) result.network.*kNumbers[i] = numbers[i];
-    }
-    constexpr double kNear = 0.1;
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      weights[r] = kNear / std::max(kNear, std::abs(error_of(rows[r], numbers)));
+  Fit best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Network& guess : guesses_from(start)) {
+    const auto [found, sum] = fit_from(guess, cores, measurements);
+    if (sum >= least) continue;
+    least = sum;
+    best = found;
   }
-  return result;
+  return best;
 }
 
 }  // namespace lockstep::predict

@@ -31,7 +31,7 @@ struct Fit {
 };
 
 /// The numbers of the network that make the sum of the squares of all relative errors least, none
-/// of them negative. `start` has its name, whether cores do its work, and a first guess for what
+/// of them negative. `start` has its name, how many cores a message takes, and a first guess for what
 /// the measurements say nothing of. Throws UsageError if there are fewer measurements than numbers.
 Fit fit(const Network& start, int cores, const std::vector<Measurement>& measurements);
 

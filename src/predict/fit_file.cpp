@@ -12,17 +12,6 @@ namespace lockstep::predict {
 
 namespace {
 
-constexpr comm::Operation kOperations[] = {
-    comm::Operation::all_reduce, comm::Operation::barrier,        comm::Operation::broadcast,
-    comm::Operation::reduce,     comm::Operation::reduce_scatter, comm::Operation::all_gather,
-    comm::Operation::gather,     comm::Operation::scatter};
-
-comm::Operation parse_operation(const std::string& name) {
-  for (comm::Operation operation : kOperations)
-    if (comm::name_of(operation) == name) return operation;
-  throw UsageError(fmt::format("there is no operation '{}'", name));
-}
-
 nlohmann::json to_json(const Measurement& one) {
   return {{"operation", comm::name_of(one.collective.operation)},
           {"algorithm", name_of(one.collective.algorithm)},
@@ -33,7 +22,7 @@ nlohmann::json to_json(const Measurement& one) {
 }
 
 Measurement measurement_from(const nlohmann::json& json) {
-  return {{parse_operation(json.at("operation")),
+  return {{comm::parse_operation(json.at("operation").get<std::string>()),
            parse_algorithm(json.at("algorithm").get<std::string>()), json.at("bytes")},
           {json.at("workers"), json.at("per_host")},
           json.at("seconds")};
@@ -46,20 +35,27 @@ std::filesystem::path file_of(const std::filesystem::path& folder, const std::st
 }  // namespace
 
 nlohmann::json to_json(const Network& network) {
-  nlohmann::json json{{"name", network.name}, {"by_cores", network.by_cores}};
+  nlohmann::json json{{"name", network.name},
+                      {"message_cores", network.message_cores},
+                      {"cache", network.cache},
+                      {"far", network.far}};
   for (const auto& [name, field] : network_fields()) json[name] = network.*field;
   return json;
 }
 
 Network network_from_json(const nlohmann::json& json, const std::string& source) {
   try {
-    Network network{.name = json.at("name"), .by_cores = json.at("by_cores")};
-    for (const auto& [name, field] : network_fields()) {
-      network.*field = json.at(name);
-      if (!(network.*field >= 0 && std::isfinite(network.*field)))
-        throw FileError(fmt::format("{}: {} is {}, not seconds: fit again", source, name,
-                                    json.at(name).dump()));
-    }
+    auto read = [&](const char* name) {
+      const double number = json.at(name);
+      if (number >= 0 && std::isfinite(number)) return number;
+      throw FileError(fmt::format("{}: {} is {}, not a number from 0 on: fit again", source, name,
+                                  json.at(name).dump()));
+    };
+    Network network{.name = json.at("name"),
+                    .message_cores = static_cast<int>(std::min(2.0, read("message_cores"))),
+                    .cache = read("cache"),
+                    .far = read("far")};
+    for (const auto& [name, field] : network_fields()) network.*field = read(name);
     return network;
   } catch (const nlohmann::json::exception& error) {
     throw FileError(fmt::format("{} is not what `lockstep predict --fit` writes ({}): fit again",

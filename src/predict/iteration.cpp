@@ -21,7 +21,7 @@ double slowdown(const RecordedRun& run, const Site& site) {
 double stolen_share(const RecordedRun& run, const Site& site) {
   const bool spare = site.cores == 0 || site.world.size * run.threads < site.cores;
   if (spare) return 0;
-  return site.network.by_cores ? 1 : site.core_share;
+  return site.network.by_cores() ? 1 : site.core_share;
 }
 
 class Timeline {
@@ -54,7 +54,8 @@ class Timeline {
 }  // namespace
 
 double closed_form_seconds(const Collective& collective, const Site& site) {
-  return cost_of(collective, site.world, site.network).seconds(site.network, site.cores);
+  // A step touches far more than caches hold before the same gradients are exchanged again.
+  return cost_of(collective, site.world, site.network).cold().seconds(site.network, site.cores);
 }
 
 IterationForecast forecast(const RecordedRun& run, const MethodPlan& plan, const Site& site,

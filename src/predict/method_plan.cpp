@@ -69,8 +69,10 @@ void add_compressed(std::vector<Exchange>& exchanges, const MethodPlan& plan,
                     const BucketToSend& bucket, const RecordedWorld& world) {
   const double ranks = world.size;
   auto add = [&](Operation operation, double bytes, double passes) {
+    const Algorithm algorithm =
+        operation == Operation::all_reduce ? plan.method.algorithm : Algorithm::automatic;
     exchanges.push_back({.ready = bucket.ready,
-                         .collective = Collective{operation, Algorithm::automatic, bytes},
+                         .collective = Collective{operation, algorithm, bytes},
                          .work = {.copied = passes * bucket.bytes, .busy = ranks}});
   };
   const std::size_t colon = plan.compress.find(':');
@@ -160,7 +162,7 @@ std::vector<Exchange> through_one(const RecordedRun& run, const RecordedWorld& w
                     .bytes = 2 * through,
                     .added = through,
                     .copied = run.bytes(),
-                    .busy = std::min<double>(world.size, 2 * servers)}}};
+                    .busy = servers}}};
 }
 
 std::vector<Exchange> local_sgd(const MethodPlan& plan, const RecordedRun& run) {
@@ -178,8 +180,12 @@ std::vector<Exchange> local_sgd(const MethodPlan& plan, const RecordedRun& run) 
 
 MethodPlan parse_method_plan(std::string_view name) {
   const std::size_t plus = name.find('+');
+  const std::string_view method = name.substr(0, plus);
+  const std::size_t colon = method.find(':');
+  const std::string_view algorithm =
+      colon == std::string_view::npos ? "auto" : method.substr(colon + 1);
   MethodPlan plan{.name = std::string(name),
-                  .method = sync::parse_method(name.substr(0, plus), "auto"),
+                  .method = sync::parse_method(method.substr(0, colon), algorithm),
                   .compress = {}};
   if (plus == std::string_view::npos) return plan;
   plan.compress = std::string(name.substr(plus + 1));

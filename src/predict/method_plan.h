@@ -27,7 +27,7 @@ struct MethodPlan {
   bool in_buckets() const { return method.sync == "ddp" || method.sync == "sharded"; }
 };
 
-/// "ring", "ddp", "ddp+float16". Throws UsageError.
+/// "ring", "ddp", "ddp:tree", "ddp+float16", "ddp:ring+float16". Throws UsageError.
 MethodPlan parse_method_plan(std::string_view name);
 
 /// One thing after another on every rank's communication thread.

@@ -44,7 +44,7 @@ std::vector<Network> known_networks() {
       over_wires("ib-hdr", 1.5e-6, 200e9, 0.97),
       over_wires("loopback", 30e-6, 16e9, 1),
   };
-  networks.back().by_cores = true;
+  networks.back().message_cores = 2;
   return networks;
 }
 

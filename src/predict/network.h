@@ -9,7 +9,8 @@
 
 namespace lockstep::predict {
 
-/// All in seconds. Links are full duplex: a rank sends and receives at once.
+/// All in seconds unless it says otherwise. Links are full duplex: a rank sends and receives at
+/// once.
 struct Network {
   std::string name = {};
   double latency = 0;     ///< α: from the moment that both sides are ready to the first byte
@@ -19,9 +20,14 @@ struct Network {
   double per_peer = 0;    ///< a rank tells each of the others, and hears it, one by one
   double meeting = 0;     ///< α₁: until the ranks of a host have met
   double per_copied = 0;  ///< β₁: a byte read from or written to a neighbour's memory
-  /// Whether messages are copies that a core makes, as on one host: ranks that share cores then
-  /// wait for each other's.
-  bool by_cores = false;
+  /// How many cores a message keeps at work, where it is copies that they make, as on one host:
+  /// ranks that share cores then wait for each other's. 1 where its ends copy in turn, 2 where they
+  /// do at once; 0 where a wire carries it.
+  int message_cores = 0;
+  double cache = 0;  ///< bytes that the caches of a host hold
+  double far = 0;    ///< how much longer what is not in them takes: 1 for twice as long
+
+  bool by_cores() const { return message_cores > 0; }
 
   bool operator==(const Network&) const = default;
 };

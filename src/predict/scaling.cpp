@@ -172,6 +172,8 @@ std::string verdict_of(const Scaling& scaling) {
       100 * most.efficiency());
   if (worth == most.workers)
     text += fmt::format(" Every worker adds {:.0f} % of one or more.", 100 * scaling.job.worth);
+  else if (worth == 1)
+    text += fmt::format(" No further worker adds {:.0f} % of one.", 100 * scaling.job.worth);
   else
     text += fmt::format(" Up to {} workers each adds {:.0f} % of one or more; beyond, less.", worth,
                         100 * scaling.job.worth);

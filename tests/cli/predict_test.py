@@ -1,12 +1,13 @@
 """lockstep predict as its users run it: tables, JSON, the page, fits, simulations, and what is refused."""
 import json
 import pathlib
+import re
 import unittest
 
 from program import ProgramTest
 
 OPTIONS = ["--fit", "--run", "--network", "--workers", "--methods", "--bucket-mb", "--ranks-per-host", "--worth",
-           "--slow-rank", "--jitter", "--simulate", "--topology", "--simulate-up-to", "--slow-link", "--check", "--sizes",
+           "--slow-rank", "--jitter", "--simulate", "--topology", "--simulate-up-to", "--slow-link", "--check", "--op", "--sizes",
            "--html", "--json"]
 FIELDS = {"workers", "method", "sync", "algorithm", "network", "seconds_per_iteration", "exposed_communication",
           "efficiency", "simulated"}
@@ -69,6 +70,27 @@ class Predict(ProgramTest):
         self.assertRegex(output, r"(?m)^8 +64K +halving-doubling ")
         self.assertIn("naive:", output)
 
+    def test_every_collective_has_its_table(self):
+        for op, algorithms in [("reduce", "tree star"), ("broadcast", "tree star"), ("all-gather", "ring"), ("gather", "auto"),
+                               ("reduce-scatter", "ring halving-doubling"), ("scatter", "auto"), ("barrier", "auto")]:
+            output, _ = self.run_program("predict", "--op", op, "--workers", "4,4", "--sizes", "1M")
+            self.assertEqual(re.findall(r"(?m)^4 +1M +(\S+) +[0-9.]+$", output), algorithms.split(), op)
+            self.assertNotIn("naive", output)
+
+    def test_hosts_with_several_ranks_can_be_hierarchical(self):
+        output, _ = self.run_program("predict", "--workers", "8", "--ranks-per-host", 4, "--sizes", "36M")
+        seconds = dict(re.findall(r"(?m)^8 +36M +(\S+) +([0-9.]+)", output))
+        self.assertLess(float(seconds["hierarchical"]), float(seconds["ring"]))
+        for used in re.findall(r"(?m)^8 +36M +\S+ +[0-9.]+ +([0-9.]+)", output):
+            self.assertLessEqual(float(used), 100)
+
+    def test_methods_by_an_algorithm(self):
+        rows = self.predictions("--run", VGG16, "--workers", "64", "--methods", "ddp:tree,ddp:ring,ddp:ring+float16")
+        seconds = {row["method"]: row["seconds_per_iteration"] for row in rows}
+        self.assertEqual([row["algorithm"] for row in rows], ["tree", "ring", "ring"])
+        self.assertLess(seconds["ddp:ring"], seconds["ddp:tree"])
+        self.assertLess(seconds["ddp:ring+float16"], seconds["ddp:ring"])
+
     def test_a_fit_is_kept_and_used(self):
         output, _ = self.run_program("predict", "--fit", "thread")
         self.assertRegex(output, r"(?m)^all_reduce +direct +4 +1M ")
@@ -87,12 +109,22 @@ class Predict(ProgramTest):
                 ("--fit thread --json -", "--run"),
                 ("--simulate", "--run"),
                 ("--methods ddp", "--run"),
-                ("--ranks-per-host 4", "--run"),
+                ("--worth 0.2", "--run"),
+                ("--slow-rank 2", "--run"),
+                ("--fit thread --workers 4", "--fit"),
                 ("--check --json -", "--check"),
+                ("--check --workers 4", "--check"),
+                ("--check --sizes 1M", "--check"),
+                ("--op send", "all_reduce"),
+                ("--workers 6 --ranks-per-host 4", "6 workers do not fill hosts of 4"),
+                (f"--run {VGG16} --sizes 1M", "--run"),
+                (f"--run {VGG16} --methods p2p:tree", "p2p"),
+                (f"--run {VGG16} --methods ddp:magic", "magic"),
                 (f"--run {VGG16} --ranks-per-host 0", "--ranks-per-host"),
                 ("--fit pigeons", "pigeons"),
                 ("--slow-link 2", "--simulate"),
-                ("--topology torus", "torus"),
+                ("--topology torus", "--simulate"),
+                (f"--run {VGG16} --workers 2 --simulate --topology torus", "torus"),
                 (f"--run {VGG16} --workers 6 --ranks-per-host 4", "6 workers do not fill hosts of 4"),
                 (f"--run {VGG16} --workers 0", "--workers has 0"),
                 (f"--run {VGG16} --methods magic", "magic"),

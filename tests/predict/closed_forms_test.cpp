@@ -4,6 +4,7 @@
 #include <lockstep/error.h>
 
 #include "comm/algorithms.h"
+#include "predict/bounds.h"
 #include "predict/pattern.h"
 
 #include <fmt/format.h>
@@ -192,17 +193,36 @@ TEST(ClosedForms, TheNaiveFormulaIsFarOffWhereItsSentenceSays) {
 
 TEST(ClosedForms, FourRanksOnTwoCoresTakeTurns) {
   Network host = kNetwork;
-  host.by_cores = true;
+  host.message_cores = 1;
   const RecordedWorld world{4, 1};
   const Cost ring = cost_of({Operation::all_reduce, Algorithm::ring, 1e4}, world, host);
   EXPECT_DOUBLE_EQ(ring.seconds(host, 2), 2 * ring.seconds(host));
   EXPECT_DOUBLE_EQ(ring.seconds(host, 4), ring.seconds(host));
-  // In a star only two ranks are at work at a time.
+  // In a star there is one message at a time.
   const Cost star = cost_of({Operation::all_reduce, Algorithm::star, 1e4}, world, host);
+  EXPECT_DOUBLE_EQ(star.seconds(host, 2), star.seconds(host) + host.agreement);
+  // Where the kernel copies at both ends of a message at once, four need eight cores.
+  host.message_cores = 2;
+  EXPECT_DOUBLE_EQ(ring.seconds(host, 8), ring.seconds(host));
+  EXPECT_GT(ring.seconds(host, 4), 1.5 * ring.seconds(host));
   EXPECT_DOUBLE_EQ(star.seconds(host, 2), star.seconds(host) + host.agreement);
   // But all four agree before.
   const Cost barrier = cost_of({Operation::barrier}, world, host);
   EXPECT_DOUBLE_EQ(barrier.seconds(host, 2), 2 * barrier.seconds(host));
+}
+
+TEST(ClosedForms, WhatCachesDoNotHoldTakesLonger) {
+  Network host{.per_byte = 1e-9, .message_cores = 1, .cache = 4e6, .far = 3};
+  auto seconds_per_byte = [&](double bytes) {
+    const Cost ring = cost_of({Operation::all_reduce, Algorithm::ring, bytes}, {4, 1}, host);
+    return ring.seconds(host, 0) / bytes;
+  };
+  // Four ranks' arrays: all of them fit, half of them, nearly nothing.
+  EXPECT_DOUBLE_EQ(seconds_per_byte(1e6), seconds_per_byte(1e5));
+  EXPECT_NEAR(seconds_per_byte(2e6) / seconds_per_byte(1e6), 1 + 3 * 0.5, 1e-9);
+  EXPECT_NEAR(seconds_per_byte(1e12) / seconds_per_byte(1e6), 4, 1e-4);
+  const Cost small = cost_of({Operation::all_reduce, Algorithm::ring, 1e5}, {4, 1}, host);
+  EXPECT_DOUBLE_EQ(small.cold().seconds(host, 0), 4 * small.seconds(host, 0));
 }
 
 TEST(ClosedForms, OfAnAgreementGrowWithTheRanks) {

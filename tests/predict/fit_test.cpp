@@ -21,7 +21,7 @@ const Network kTruth{.name = "truth",
                      .per_added = 0.2e-9,
                      .agreement = 45e-6,
                      .per_peer = 4e-6,
-                     .by_cores = true};
+                     .message_cores = 1};
 
 std::vector<Measurement> measured(const Network& network, int cores) {
   std::vector<Measurement> measurements;
@@ -44,7 +44,7 @@ Network guess() {
           .per_byte = 1e-9,
           .per_added = 1e-9,
           .meeting = 5e-6,
-          .by_cores = true};
+          .message_cores = 1};
 }
 
 TEST(Fits, FindTheNumbersThatMadeTheTimes) {
@@ -66,6 +66,16 @@ TEST(Fits, BearAFewMeasurementsThatAreFarOff) {
   const Fit found = fit(guess(), 2, measurements);
   EXPECT_NEAR(found.network.per_byte, kTruth.per_byte, 0.1 * kTruth.per_byte);
   EXPECT_LT(found.median_error(), 0.05);
+}
+
+TEST(Fits, TellWhatCachesHold) {
+  Network truth = kTruth;
+  truth.cache = 8 << 20;
+  truth.far = 2;
+  const Network found = fit(guess(), 2, measured(truth, 2)).network;
+  EXPECT_EQ(found.cache, truth.cache);
+  EXPECT_EQ(found.far, truth.far);
+  EXPECT_NEAR(found.per_byte, truth.per_byte, 1e-3 * truth.per_byte);
 }
 
 TEST(Fits, HaveNoNegativeNumbers) {
@@ -103,6 +113,12 @@ TEST(Fits, InDamagedFilesAreRefused) {
     EXPECT_THROW(load_fit(folder.path(), "bad"), FileError) << text;
   }
   nlohmann::json json{{"network", to_json(kTruth)}, {"cores", 2}, {"measurements", {}}};
+  for (const char* name : {"far", "message_cores"}) {
+    auto without = json;
+    without["network"].erase(name);
+    write_file(folder.path() / "bad.json", without.dump());
+    testing::expect_error<FileError>([&] { load_fit(folder.path(), "bad"); }, {name, "fit again"});
+  }
   json["network"]["beta"] = -1e-9;
   write_file(folder.path() / "bad.json", json.dump());
   testing::expect_error<FileError>([&] { load_fit(folder.path(), "bad"); }, {"beta", "-1e-09"});

@@ -64,7 +64,7 @@ TEST(Iterations, WithDdpInLargeBucketsHideLess) {
 }
 
 TEST(Iterations, OnSharedCoresTakeTurns) {
-  const Site site{.world = {4, 1}, .network = {.per_byte = 1e-9, .by_cores = true}, .cores = 2};
+  const Site site{.world = {4, 1}, .network = {.per_byte = 1e-9, .message_cores = 1}, .cores = 2};
   const IterationForecast found = forecast_of("ddp", site, 1 << 20);
   EXPECT_NEAR(found.compute, 2 * made_up_run().seconds(), 1e-9);
   // Copies that cores make hide behind nothing.
