@@ -17,16 +17,19 @@
 
 namespace lockstep {
 
-/// An empty file of its own, which only this user can read; removed with the object. Throws
-/// FileError.
+/// An empty file that only this user can read, and sets `path` to where it is. Throws FileError.
+inline UniqueFd open_temporary_file(std::string& path) {
+  path = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
+  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
+  if (!file)
+    throw FileError(fmt::format("cannot make a file like {}: {}", path, last_system_error()));
+  return file;
+}
+
+/// Such a file, removed with the object.
 class TemporaryFile {
  public:
-  TemporaryFile() {
-    path_ = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
-    const UniqueFd file(::mkostemp(path_.data(), O_CLOEXEC));
-    if (file.get() < 0)
-      throw FileError(fmt::format("cannot make a file like {}: {}", path_, last_system_error()));
-  }
+  TemporaryFile() { open_temporary_file(path_); }
   ~TemporaryFile() { ::unlink(path_.c_str()); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -35,6 +38,22 @@ class TemporaryFile {
 
  private:
   std::string path_;
+};
+
+/// One in no folder: it goes with its last user, even one that is killed. Other processes of this
+/// user can open it as long as the object lives, but not put another file in its place.
+class UnnamedFile {
+ public:
+  UnnamedFile() : file_(open_temporary_file(path_)) {
+    ::unlink(path_.c_str());
+    path_ = fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get());
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  UniqueFd file_;
 };
 
 }  // namespace lockstep

@@ -73,7 +73,7 @@ std::filesystem::path simulating_program() {
 void add_simulations(predict::Scaling& scaling, const PredictCommand& options) {
   if (scaling.job.cores > 0)
     throw UsageError(
-        "--simulate is for a network between hosts: a fitted transport of this machine has none");
+        "--simulate is for a network between hosts: loopback and fitted transports are in one");
   const predict::SimulatorOptions wanted{.topology = predict::parse_topology(options.topology),
                                          .slow_link = options.slow_link,
                                          .program = simulating_program()};

@@ -5,6 +5,7 @@
 #include "base/cache_folder.h"
 #include "base/text.h"
 #include "cli/transport_list.h"
+#include "launch/machine.h"
 #include "predict/fit.h"
 #include "sync/sync_method.h"
 
@@ -21,6 +22,11 @@ std::vector<std::string> default_methods() {
   std::vector<std::string> methods = sync::method_names();
   for (const char* more : {"tree", "halving-doubling", "ddp+float16"}) methods.emplace_back(more);
   return methods;
+}
+
+/// Ranks that talk over loopback share this machine's cores.
+ChosenNetwork named(const predict::Network& network) {
+  return {network, network.by_cores() ? launch::find_cores().usable() : 0};
 }
 
 /// Refuses all of `names` that were given, unless there is a use for them.
@@ -112,7 +118,7 @@ std::filesystem::path fits_folder() {
 ChosenNetwork choose_network(const std::string& text) {
   const std::vector<std::string> transports = transport_list();
   if (std::find(transports.begin(), transports.end(), text) == transports.end())
-    return {predict::parse_network(text)};
+    return named(predict::parse_network(text));
   const auto fit = predict::load_fit(fits_folder(), text);
   if (!fit)
     throw UsageError(fmt::format("{} was not fitted on this machine yet: lockstep predict --fit {}",

@@ -114,7 +114,7 @@ double Simulator::exactly(const Collective& collective, const Site& site) {
 }
 
 double Simulator::run(const Collective& collective, const Site& site) const {
-  const TemporaryFile request, result;
+  const UnnamedFile request, result;
   const Network& network = site.network;
   write_request(request.path(),
                 {.topology = options_.topology,

@@ -3,6 +3,9 @@
 #include "simulate/platform.h"
 #include "simulate/rank.h"
 
+#include <sys/prctl.h>
+
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <simgrid/s4u.hpp>
@@ -48,6 +51,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lockstep-simulate REQUEST RESULT: lockstep predict starts it\n");
     return 2;
   }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody else wants the result
   try {
     Simulation simulation{.file = lockstep::simulate::read_request(argv[1]), .meetings = {}};
     const double seconds = simulate(simulation);

@@ -1,10 +1,13 @@
 """lockstep predict as its users run it: tables, JSON, the page, fits, simulations, and what is refused."""
 import json
+import os
 import pathlib
 import re
+import tempfile
+import time
 import unittest
 
-from program import ProgramTest
+from program import ProgramTest, children_of, stat_of
 
 OPTIONS = ["--fit", "--run", "--network", "--workers", "--methods", "--bucket-mb", "--ranks-per-host", "--worth",
            "--slow-rank", "--jitter", "--simulate", "--topology", "--simulate-up-to", "--slow-link", "--check", "--op", "--sizes",
@@ -63,6 +66,20 @@ class Predict(ProgramTest):
         self.assertEqual([(row["method"], row["workers"]) for row in simulated], [("tree", 4)])
         formula = next(row for row in rows if row["method"] == "tree" and row["workers"] == 4)
         self.assertAlmostEqual(simulated[0]["seconds_per_iteration"] / formula["seconds_per_iteration"], 1, delta=0.05)
+
+    def test_a_simulation_that_is_ended_leaves_nothing(self):
+        def left():
+            return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("lockstep-")}
+
+        before = left()
+        program = self.start("predict", "--run", VGG16, "--workers", "1024", "--methods", "ring", "--simulate")
+        while not (simulation := children_of(program.pid)):
+            self.assertIsNone(program.poll())
+        program.terminate()
+        program.communicate()
+        self.assertLessEqual(left(), before)
+        while stat_of(simulation[0]) not in (None, []) and stat_of(simulation[0])[0] != "Z":
+            time.sleep(0.01)
 
     def test_collectives_alone(self):
         output, _ = self.run_program("predict", "--network", "alpha=20us,bandwidth=8gbit", "--workers", "8",
