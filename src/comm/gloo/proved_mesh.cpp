@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <sched.h>
+
 namespace lockstep::comm {
 
 ProvedPair::ProvedPair(gloo::transport::tcp::Context* context, gloo::transport::tcp::Device* device,
@@ -16,6 +18,14 @@ ProvedPair::ProvedPair(gloo::transport::tcp::Context* context, gloo::transport::
   }
   fd_ = connection.release();
   handleConnected();
+}
+
+void ProvedPair::handleEvents(int events) {
+  if (std::unique_lock<std::mutex> lock(m_, std::try_to_lock); !lock) {
+    ::sched_yield();
+    return;
+  }
+  Pair::handleEvents(events);
 }
 
 void ProvedMesh::add(int rank, UniqueFd connection) {

@@ -19,6 +19,12 @@ class ProvedPair : public gloo::transport::tcp::Pair {
  public:
   ProvedPair(gloo::transport::tcp::Context* context, gloo::transport::tcp::Device* device, int rank,
              UniqueFd connection);
+
+  /// While another thread has the pair, Gloo's comes back without having done anything and is
+  /// called again at once. Where cores are few its thread then keeps the other from letting go, for
+  /// milliseconds: this one offers its core. It cannot wait for the pair instead: who closes it
+  /// holds it and waits for Gloo's thread.
+  void handleEvents(int events) override;
 };
 
 /// All of this rank's pairs.
