@@ -40,13 +40,14 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// One in no folder: it goes with its last user, even one that is killed. Other processes of this
-/// user can open it as long as the object lives, but not put another file in its place.
+/// One in no folder: it goes with its last user, even one that is killed. This program and those
+/// that it starts can open it as long as the object lives, but not put another file in its place.
 class UnnamedFile {
  public:
   UnnamedFile() : file_(open_temporary_file(path_)) {
     ::unlink(path_.c_str());
-    path_ = fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get());
+    ::fcntl(file_.get(), F_SETFD, 0);
+    path_ = fmt::format("/proc/self/fd/{}", file_.get());
   }
 
   const std::string& path() const { return path_; }

@@ -121,8 +121,9 @@ void run_collectives(const PredictCommand& options) {
   for (int size : workers)
     worlds.push_back(predict::world_of(size, chosen.one_host ? size : options.per_host));
   const auto collective = comm::parse_operation(operation);
-  print_table(
-      collective_table(collective, chosen.network, chosen.cores, worlds, sizes_of(options)));
+  const bool sends = collective != comm::Operation::barrier;
+  print_table(collective_table(collective, chosen.network, chosen.cores, worlds,
+                               sends ? sizes_of(options) : std::vector<double>{0}));
   fmt::print("{}\n", text_of(chosen.network));
   if (collective == comm::Operation::all_reduce)
     fmt::print("naive: {}\n", predict::naive_misleads());

@@ -24,6 +24,11 @@ std::vector<std::string> default_methods() {
   return methods;
 }
 
+/// Whether all ranks share memory.
+bool in_one_host(const std::string& network) {
+  return network == "shm" || network == "thread";
+}
+
 /// Ranks that talk over loopback share this machine's cores.
 ChosenNetwork named(const predict::Network& network) {
   return {network, network.by_cores() ? launch::find_cores().usable() : 0};
@@ -43,7 +48,8 @@ void require_purpose(const PredictCommand& options) {
   const bool iterations = !options.run.empty() && !options.check;
   const bool collectives = options.run.empty() && !options.check && options.fit.empty();
   require_use(!options.check, options,
-              {"--fit", "--network", "--workers", "--ranks-per-host", "--html", "--json"},
+              {"--fit", "--network", "--workers", "--ranks-per-host", "--methods", "--bucket-mb",
+               "--worth", "--slow-rank", "--jitter", "--simulate", "--html", "--json"},
               "does not go with --check, which has a plan of its own: leave it out");
   require_use(iterations, options,
               {"--methods", "--bucket-mb", "--worth", "--slow-rank", "--jitter", "--simulate",
@@ -56,6 +62,8 @@ void require_purpose(const PredictCommand& options) {
               "is for predictions of collectives alone: leave --run, --fit and --check out");
   require_use(iterations || collectives, options, {"--network", "--workers", "--ranks-per-host"},
               "is for predictions: leave --fit out, or name a recorded --run");
+  require_use(!in_one_host(options.network), options, {"--ranks-per-host"},
+              "is for hosts with a network between them: shm and thread are one host");
 }
 
 void add_predict_options(CLI::App& command, PredictCommand& options) {
@@ -123,7 +131,7 @@ ChosenNetwork choose_network(const std::string& text) {
   if (!fit)
     throw UsageError(fmt::format("{} was not fitted on this machine yet: lockstep predict --fit {}",
                                  text, text));
-  return {fit->network, fit->cores, text == "shm" || text == "thread"};
+  return {fit->network, fit->cores, in_one_host(text)};
 }
 
 predict::ScalingJob scaling_job_of(const PredictCommand& options) {

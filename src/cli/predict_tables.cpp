@@ -24,12 +24,14 @@ std::string bucket_of(const Prediction& one) {
   return one.plan.in_buckets() ? fmt::format("{:g}", one.plan.bucket_bytes / (1 << 20)) : "-";
 }
 
-/// Use of the link, the least there can be, and the naive formula: of messages, which `direct` has
-/// none of. The ranks of a host need send no more over its link than one would.
+/// Use of the link, the least there can be, and the naive formula: where messages pass a link,
+/// which those of `direct`, and of ranks that share a host, do not. The ranks of a host need send
+/// no more over its link than one would.
 std::vector<std::string> link_cells(Algorithm algorithm, double bytes,
                                     const comm::RecordedWorld& world, double seconds,
                                     const predict::Network& network) {
-  if (algorithm == Algorithm::direct) return {"-", "-", "-"};
+  const bool in_memory = world.hosts() == 1 && world.per_host > 1 && !network.by_cores();
+  if (algorithm == Algorithm::direct || in_memory) return {"-", "-", "-"};
   const int links = world.hosts() > 1 ? world.hosts() : world.size;
   return {percent_cell(predict::utilisation(bytes, links, seconds, network)),
           fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, links, network)),

@@ -148,6 +148,7 @@ Cost hierarchical(double bytes, const RecordedWorld& world, const Network& netwo
     cost.added += local.added;
   }
   cost.busy = world.size;
+  cost.footprint = world.size * bytes;
   return cost;
 }
 

@@ -51,8 +51,12 @@ Network network_from_json(const nlohmann::json& json, const std::string& source)
       throw FileError(fmt::format("{}: {} is {}, not a number from 0 on: fit again", source, name,
                                   json.at(name).dump()));
     };
+    const double message_cores = read("message_cores");
+    if (message_cores != 0 && message_cores != 1 && message_cores != 2)
+      throw FileError(
+          fmt::format("{}: message_cores is {}, not 0, 1 or 2: fit again", source, message_cores));
     Network network{.name = json.at("name"),
-                    .message_cores = static_cast<int>(std::min(2.0, read("message_cores"))),
+                    .message_cores = static_cast<int>(message_cores),
                     .cache = read("cache"),
                     .far = read("far")};
     for (const auto& [name, field] : network_fields()) network.*field = read(name);

@@ -64,7 +64,7 @@ IterationForecast forecast(const RecordedRun& run, const MethodPlan& plan, const
   IterationForecast result;
   double after_update = 0;
   for (const Exchange& exchange : exchanges_of(plan, run, site.world)) {
-    double seconds = exchange.work.seconds(site.network, site.cores);
+    double seconds = exchange.work.cold().seconds(site.network, site.cores);
     if (exchange.collective) seconds += seconds_of(*exchange.collective, site);
     seconds *= exchange.share;
     result.communication += seconds;

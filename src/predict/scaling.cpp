@@ -173,7 +173,8 @@ std::string verdict_of(const Scaling& scaling) {
   if (worth == most.workers)
     text += fmt::format(" Every worker adds {:.0f} % of one or more.", 100 * scaling.job.worth);
   else if (worth == 1)
-    text += fmt::format(" No further worker adds {:.0f} % of one.", 100 * scaling.job.worth);
+    text += fmt::format(" Those beyond the first add less than {:.0f} % of one each.",
+                        100 * scaling.job.worth);
   else
     text += fmt::format(" Up to {} workers each adds {:.0f} % of one or more; beyond, less.", worth,
                         100 * scaling.job.worth);

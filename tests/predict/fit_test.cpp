@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <gmock/gmock.h>
 
 namespace lockstep::predict {
@@ -78,6 +79,13 @@ TEST(Fits, TellWhatCachesHold) {
   EXPECT_NEAR(found.per_byte, truth.per_byte, 1e-3 * truth.per_byte);
 }
 
+TEST(Fits, DoNotTakeNoiseForCaches) {
+  std::vector<Measurement> measurements = measured(kTruth, 2);
+  for (std::size_t i = 0; i < measurements.size(); ++i)
+    measurements[i].seconds *= 1 + 0.1 * std::sin(static_cast<double>(7 * i + 3));
+  EXPECT_EQ(fit(guess(), 2, measurements).network.far, 0);
+}
+
 TEST(Fits, HaveNoNegativeNumbers) {
   Network without = kTruth;
   without.per_added = 0;
@@ -119,6 +127,10 @@ TEST(Fits, InDamagedFilesAreRefused) {
     write_file(folder.path() / "bad.json", without.dump());
     testing::expect_error<FileError>([&] { load_fit(folder.path(), "bad"); }, {name, "fit again"});
   }
+  auto odd = json;
+  odd["network"]["message_cores"] = 0.5;
+  write_file(folder.path() / "bad.json", odd.dump());
+  testing::expect_error<FileError>([&] { load_fit(folder.path(), "bad"); }, {"message_cores"});
   json["network"]["beta"] = -1e-9;
   write_file(folder.path() / "bad.json", json.dump());
   testing::expect_error<FileError>([&] { load_fit(folder.path(), "bad"); }, {"beta", "-1e-09"});

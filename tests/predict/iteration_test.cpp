@@ -73,6 +73,20 @@ TEST(Iterations, OnSharedCoresTakeTurns) {
   EXPECT_NEAR(forecast_of("ddp", with_room, 1 << 20).exposed, 4e-3, 1e-5);
 }
 
+TEST(Iterations, FindNothingInTheCaches) {
+  Site site{.world = {4, 1}, .network = {.per_byte = 1e-9, .message_cores = 1}, .cores = 2};
+  auto communication = [&](const std::string& method) {
+    return forecast(made_up_run(), parse_method_plan(method), site).communication;
+  };
+  const std::vector<std::string> methods{"all-reduce", "gather-scatter", "coordinator", "server"};
+  std::vector<double> warm;
+  for (const std::string& method : methods) warm.push_back(communication(method));
+  site.network.cache = 1e12;
+  site.network.far = 2;
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    EXPECT_NEAR(communication(methods[i]), 3 * warm[i], 1e-9) << methods[i];
+}
+
 TEST(Iterations, WaitForTheSlowestRank) {
   EXPECT_EQ(slowest_of(1, 3, 0.5), 1);
   EXPECT_EQ(slowest_of(8, 1, 0), 1);
