@@ -11,6 +11,7 @@ namespace lockstep::launch {
 inline constexpr const char* kElasticWorkers = "elastic/workers";  ///< how many it began with
 inline constexpr const char* kElasticDone = "elastic/done";
 inline constexpr const char* kElasticEnd = "elastic/end";
+inline constexpr const char* kElasticStop = "elastic/stop";
 
 inline std::string elastic_key(const std::string& what, int number) {
   return fmt::format("elastic/{}/{}", what, number);

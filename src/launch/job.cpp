@@ -6,6 +6,7 @@
 #include "base/handshake.h"
 #include "base/host_name.h"
 #include "launch/cores.h"
+#include "launch/elastic_watch.h"
 #include "launch/flight_recorders.h"
 #include "launch/network_hosts.h"
 #include "launch/program.h"
@@ -14,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -100,54 +102,50 @@ void forgive_losses(JobResult& result, bool done) {
       result.warnings.push_back(fmt::format("{}; the others went on", outcome.text()));
 }
 
-/// How long a worker of an elastic run may take to end when the run is over: its first one leaves a
-/// report, but one that hangs would never end.
-class Overtime {
- public:
-  explicit Overtime(Site& site) : site_(site) {}
-
-  bool passed() {
-    if (end_) return end_->passed();
-    if (!next_look_.passed()) return false;
-    next_look_ = Deadline::after(std::chrono::seconds(1));
-    if (site_.run_is_over()) end_ = Deadline::after(std::chrono::seconds(60));
-    return false;
+/// The rendezvous is here: workers that joined from elsewhere need it when the last of this host's
+/// is gone. Returns the signal that came meanwhile, which stops the run, or 0.
+int serve_who_joined(ElasticWatch& watch) {
+  int signal = 0;
+  while (watch.others_go_on()) {
+    const int now = Supervisor::pause();
+    if (now != 0 && signal != 0) return now;  // who asks twice does not want to wait
+    if (now != 0) watch.ask_to_stop();
+    signal = std::max(signal, now);
   }
+  return signal;
+}
 
- private:
-  Site& site_;
-  Deadline next_look_ = Deadline::after(std::chrono::seconds(1));
-  std::optional<Deadline> end_;
-};
+/// Returns the signal that ended the wait, or 0.
+int wait_for_other_nodes(Site& site) {
+  site.done();
+  for (;;) {
+    site.tick();
+    if (site.ended()) return 0;
+    if (const int signal = Supervisor::pause()) return signal;
+  }
+}
 
 /// Watches the workers until all have ended, here and on the other nodes.
 JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& recorders,
                     const JobOptions& options) {
   const bool elastic = options.nodes.elastic || options.nodes.join;
-  Overtime overtime(site);
+  ElasticWatch watch(site.rendezvous(), site.token(), site.began_with());
   bool some_ended = false;  // before that nobody needs to ask
   const auto ended = [&](const Outcome& outcome) {
     some_ended = true;
     site.worker_ended(outcome);
   };
-  const auto stop = [&] {
-    const bool others_failed = site.tick();
-    return others_failed || (elastic && some_ended && overtime.passed());
-  };
+  const auto overdue = [&] { return elastic && some_ended && watch.over_for(options.overtime); };
   JobResult result = supervisor.wait(options.grace, {.ended = ended,
-                                                     .stop = stop,
+                                                     .stop = [&] { return site.tick(); },
+                                                     .overdue = overdue,
                                                      .interrupt_gently = options.interrupt_gently,
                                                      .goes_on = elastic});
-  if (options.nodes.elastic && result.first_failure) forgive_losses(result, site.run_is_done());
+  if (options.nodes.elastic && result.interrupted_by == 0)
+    result.interrupted_by = serve_who_joined(watch);
+  if (options.nodes.elastic && result.first_failure) forgive_losses(result, watch.is_done());
   if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
-  site.done();
-  int signal = 0;
-  while (signal == 0) {
-    site.tick();
-    if (site.ended()) break;
-    signal = Supervisor::pause();
-  }
-  if (signal != 0) result.interrupted_by = signal;
+  if (const int signal = wait_for_other_nodes(site)) result.interrupted_by = signal;
   result.failure_elsewhere = site.failure_elsewhere();
   result.round = site.round();
   result.world_size = site.world_size();

@@ -24,6 +24,9 @@ struct JobOptions {
   /// Keeps caches warm and neighbours apart; turn it off where several jobs share a host, because
   /// each would take the same cores.
   bool pin = false;
+  /// Of an elastic run: how long a worker may go on when the run is over. The first one leaves a
+  /// report then; one that hangs would never end.
+  std::chrono::milliseconds overtime = std::chrono::seconds(60);
   /// For programs that know SIGUSR1 as the wish to end in good order: the first SIGINT or SIGTERM
   /// reaches the ranks as that, and SIGUSR1 itself does the same. Under mpirun it is the only way:
   /// the others make it end its ranks within a second or two.

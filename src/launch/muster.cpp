@@ -39,7 +39,8 @@ Muster::Muster(const MusterOptions& options)
     : options_(options),
       number_(number_of_this_worker()),
       began_with_(require_elastic_workers()),
-      next_look_(Deadline::after(kBetweenLooksForNew)) {
+      next_look_(Deadline::after(kBetweenLooksForNew)),
+      next_stop_look_(Deadline::after(kBetweenLooksForNew)) {
   const Deadline deadline = Deadline::after(options.group.rendezvous_timeout);
   Joined joined = join_elastic_run(options.group, deadline);
   store_ = std::move(joined.client);
@@ -49,22 +50,35 @@ Muster::Muster(const MusterOptions& options)
   comm::use_flight_recorder(own_flight_memory());
 }
 
-Group Muster::first() {
-  if (number_ < began_with_) {
+Group Muster::first(const std::function<bool()>& stop_asked) {
+  if (!joins()) {
     members_.resize(static_cast<std::size_t>(began_with_));
     std::iota(members_.begin(), members_.end(), 0);
     return make(options_.group.rendezvous_timeout);
   }
-  store_->set(elastic_key("ready", number_), "");
-  std::optional<std::string> admitted;
-  while (!(admitted = store_->look(elastic_key("admitted", number_)))) {
-    heed_the_end();
-    std::this_thread::sleep_for(10 * kBetweenLooks);
-  }
-  const std::size_t space = admitted->find(' ');
-  changes_ = static_cast<int>(parse_integer(admitted->substr(0, space), "a change", 1, 1 << 30));
-  take_members(admitted->substr(space + 1));
+  const std::string admitted = wait_for_admission(stop_asked);
+  const std::size_t space = admitted.find(' ');
+  changes_ = static_cast<int>(parse_integer(admitted.substr(0, space), "a change", 1, 1 << 30));
+  take_members(admitted.substr(space + 1));
   return make(options_.group.timeout);
+}
+
+std::string Muster::wait_for_admission(const std::function<bool()>& stop_asked) {
+  store_->set(elastic_key("ready", number_), "");
+  for (;; std::this_thread::sleep_for(10 * kBetweenLooks)) {
+    if (stop_asked && stop_asked())
+      throw GaveUpError(fmt::format("rank {} was asked to stop while it waited to join", number_));
+    std::optional<std::string> admitted;
+    try {
+      admitted = store_->look(elastic_key("admitted", number_));
+    } catch (const Error& error) {
+      throw Error(
+          fmt::format("the run has ended, for all that rank {} knows, which waited to join: {}",
+                      number_, error.what()));
+    }
+    if (admitted) return *admitted;
+    heed_the_end();
+  }
 }
 
 Group Muster::again(int suspect) {
@@ -176,6 +190,16 @@ bool Muster::someone_waits() {
   if (!next_look_.passed()) return false;
   next_look_ = Deadline::after(kBetweenLooksForNew);
   return members_.size() < options_.most && !candidates().empty();
+}
+
+bool Muster::stop_asked() {
+  if (!next_stop_look_.passed()) return false;
+  next_stop_look_ = Deadline::after(kBetweenLooksForNew);
+  try {
+    return store_->look(kElasticStop).has_value();
+  } catch (const Error&) {
+    return false;  // that the rendezvous is lost matters when it is needed
+  }
 }
 
 std::string Muster::agree_on(const std::string& name, const std::string& text) {

@@ -9,6 +9,7 @@
 //   elastic/claimed/0     the first worker to join has this number, counted from those that began
 //   elastic/ready/4       worker 4 wants to join
 //   elastic/admitted/4    the change that worker 4 is first in, and the members
+//   elastic/stop          the run is to stop after a step, for another time
 //   elastic/done, end     the run has ended: well, or for the reason that is there
 //
 // Workers keep their numbers, and nobody gets that of one that was lost.
@@ -21,6 +22,7 @@
 #include "launch/environment.h"
 #include "launch/store_client.h"
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -46,6 +48,12 @@ class RunDoneError : public Error {
   using Error::Error;
 };
 
+/// This worker was asked to stop before it was let in.
+class GaveUpError : public Error {
+ public:
+  using Error::Error;
+};
+
 struct MusterOptions {
   GroupOptions group;
   std::size_t least = 1;  ///< workers
@@ -62,9 +70,9 @@ class Muster {
   explicit Muster(const MusterOptions& options);
 
   /// The run's first group; of a worker that joins, the first that it is in, which may take until
-  /// another is lost. Like again(), throws PeerLostError and TimeoutError if someone was lost on
-  /// the way: then call again().
-  Group first();
+  /// another is lost, or until it is asked to stop: then throws GaveUpError. Like again(), throws
+  /// PeerLostError and TimeoutError if someone was lost on the way: then call again().
+  Group first(const std::function<bool()>& stop_asked = {});
 
   /// The group after another change. To be called by all members when one of them was lost, or
   /// someone is to join; `suspect` is whom this worker takes for lost, by its number, −1 for
@@ -77,9 +85,19 @@ class Muster {
   /// "rank 2 was ended by signal 9 (Killed)": who is no longer in it, or new; empty for nobody.
   const std::string& change() const { return change_; }
   bool is_first_member() const { return !members_.empty() && members_[0] == number_; }
+  /// This worker's.
+  int number() const { return number_; }
+  /// Whether it was not among those that began the run.
+  bool joins() const { return number_ >= began_with_; }
+  /// Whether all of them came later, and know of the run only what others told them.
+  bool all_joined() const { return !members_.empty() && members_[0] >= began_with_; }
 
   /// Whether someone is to be let in by again(). Asks the rendezvous about once a second.
   bool someone_waits();
+
+  /// Whether the launcher was asked to stop the run, and has no workers of its own to tell so. Asks
+  /// about once a second.
+  bool stop_asked();
 
   /// The first text that a worker of the run gives under this name, for all.
   std::string agree_on(const std::string& name, const std::string& text);
@@ -89,6 +107,7 @@ class Muster {
   void end(const std::string& why);
 
  private:
+  std::string wait_for_admission(const std::function<bool()>& stop_asked);
   void decide(int suspect);
   std::string proposal(const std::set<int>& present);
   std::vector<int> candidates();
@@ -107,7 +126,8 @@ class Muster {
   int changes_ = 0;
   std::vector<int> members_;
   std::string change_;
-  Deadline next_look_;
+  Deadline next_look_;       ///< for who waits
+  Deadline next_stop_look_;  ///< for whether it is to stop
 };
 
 }  // namespace lockstep::launch

@@ -5,6 +5,7 @@
 #include "base/handshake.h"
 #include "base/host_name.h"
 #include "base/text.h"
+#include "launch/elastic_keys.h"
 #include "launch/node_hub.h"
 #include "launch/node_link.h"
 #include "launch/supervisor.h"
@@ -110,15 +111,6 @@ void Site::claim_numbers() {
   world_size_ = first_rank_ + workers_;
 }
 
-bool Site::is_set(const char* key) {
-  try {
-    const Deadline soon = Deadline::after(std::chrono::seconds(3));
-    return StoreClient(rendezvous_, token_, soon).look(key).has_value();
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 /// The launcher of node 0 may be slower than the others to leave the round that has ended.
 std::unique_ptr<StoreClient> Site::find_round(const Deadline& deadline) {
   constexpr std::chrono::milliseconds kBetweenLooks(100);
@@ -207,6 +199,18 @@ std::map<std::string, std::string> Site::variables_of(int index) const {
 
 void Site::started() {
   if (options_.count == 1 && server_) server_->start();
+  if (options_.join) vouch_for_workers();
+}
+
+/// If this host is lost, nobody else could tell how its workers ended.
+void Site::vouch_for_workers() {
+  try {
+    const Deadline soon = Deadline::after(std::chrono::seconds(3));
+    vouches_ = std::make_unique<StoreClient>(rendezvous_, token_, soon);
+    for (int index = 0; index < workers_; ++index) vouches_->vouch_for(first_rank_ + index);
+  } catch (const Error&) {
+    vouches_.reset();  // the run has ended: its workers find out
+  }
 }
 
 void Site::worker_ended(const Outcome& outcome) {

@@ -2,7 +2,6 @@
 // is, and what happens on the other hosts.
 #pragma once
 
-#include "launch/elastic_keys.h"
 #include "launch/environment.h"
 #include "launch/node_watch.h"
 #include "launch/outcome.h"
@@ -56,10 +55,9 @@ class Site {
 
   /// Of an elastic run: how many workers it began with.
   int began_with() const { return began_with_; }
-  /// Of an elastic run: whether its workers have ended it, and well, whatever became of some.
-  bool run_is_done() { return is_set(kElasticDone); }
-  /// The same of one that has ended in any way.
-  bool run_is_over() { return run_is_done() || is_set(kElasticEnd); }
+  /// Where the rendezvous is, and what it asks for.
+  const Address& rendezvous() const { return rendezvous_; }
+  const std::string& token() const { return token_; }
 
   /// What tells worker `index` of this host its place, in LOCKSTEP_* and torchrun's variables.
   std::map<std::string, std::string> variables_of(int index) const;
@@ -85,12 +83,12 @@ class Site {
   std::optional<FailureElsewhere> failure_elsewhere() const;
 
  private:
-  bool is_set(const char* key);
   void meet();
   void claim_numbers();
   std::unique_ptr<StoreClient> find_round(const Deadline& deadline);
   void join_others(StoreClient& store, const Deadline& deadline);
   std::vector<std::string> count_ranks(StoreClient& store, const Deadline& deadline);
+  void vouch_for_workers();
   void tell_rendezvous(const Outcome& outcome);
 
   const NodeOptions options_;
@@ -104,7 +102,8 @@ class Site {
   std::uint16_t master_port_ = 0;  ///< for programs that meet by themselves; not the rendezvous's
   std::optional<StoreServer> server_;  ///< on node 0
   Address rendezvous_;
-  std::unique_ptr<NodeWatch> watch_;  ///< of several nodes
+  std::unique_ptr<NodeWatch> watch_;      ///< of several nodes
+  std::unique_ptr<StoreClient> vouches_;  ///< of workers that join: see StoreClient::vouch_for()
   bool rendezvous_lost_ = false;
 };
 

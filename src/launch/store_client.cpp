@@ -95,6 +95,10 @@ void StoreClient::note_ending(int rank, const std::string& how) {
   ask({StoreRequest::Kind::report, {}, how, rank}, own_deadline());
 }
 
+void StoreClient::vouch_for(int rank) {
+  ask({StoreRequest::Kind::vouch, {}, {}, rank}, own_deadline());
+}
+
 StoreClient::Answer StoreClient::ask(const StoreRequest& request, const Deadline& deadline) {
   LOCKSTEP_CHECK(request.key.size() <= kMaxKey && request.value.size() <= kMaxValue &&
                      request.rank <= kMaxRank,

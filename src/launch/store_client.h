@@ -35,6 +35,11 @@ class StoreClient : public comm::Store {
   /// Error if the server cannot be told.
   void note_ending(int rank, const std::string& how);
 
+  /// From now on the rank counts as lost when this client is gone, with its host or alone, unless
+  /// its end was told before. REQUIRES: nothing else is asked of this client, which would need more
+  /// connections than the one that says so.
+  void vouch_for(int rank);
+
  private:
   struct Answer {
     StoreStatus status;

@@ -22,6 +22,7 @@ struct StoreRequest {
     report = 4,  ///< the rank ended as the value says; answered at once
     ended = 5,   ///< like ending, but answered at once
     look = 6,    ///< like get, but answered at once
+    vouch = 7,   ///< the rank is lost if this connection ends before its end was told; likewise
   };
   Kind kind = Kind::get;
   std::string key;    ///< of set, get and look

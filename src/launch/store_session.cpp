@@ -6,6 +6,8 @@ namespace lockstep::launch {
 
 namespace {
 
+constexpr const char* kLostWithLauncher = "is lost with its launcher";
+
 std::string make_answer(StoreStatus status, std::string_view value) {
   return std::string(1, static_cast<char>(status)).append(value);
 }
@@ -63,6 +65,7 @@ StoreSession::StoreSession(StoreTable& table)
 
 StoreSession::~StoreSession() {
   table_.sessions_.erase(place_);
+  for (int rank : vouched_for_) table_.note_ending(rank, kLostWithLauncher);
 }
 
 void StoreSession::feed(std::string_view bytes) {
@@ -92,6 +95,9 @@ void StoreSession::handle(const StoreRequest& request) {
       return answer(StoreStatus::ok, "");
     case StoreRequest::Kind::look:
       return table_.look(*this, request);
+    case StoreRequest::Kind::vouch:
+      vouched_for_.insert(request.rank);
+      return answer(StoreStatus::ok, "");
     case StoreRequest::Kind::get:
     case StoreRequest::Kind::ending:
     case StoreRequest::Kind::ended:

@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -73,6 +74,7 @@ class StoreSession {
   std::string received_;
   std::string outgoing_;
   std::optional<StoreRequest> waiting_;  ///< what cannot be answered yet
+  std::set<int> vouched_for_;            ///< ranks that are lost with this connection
   bool broken_ = false;
 };
 

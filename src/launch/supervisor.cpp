@@ -85,6 +85,7 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
     const bool failed = result.first_failure && !hooks.goes_on;
     if (!terminate && (stop || failed || result.interrupted_by != 0))
       terminate = Deadline::after(grace);
+    if (!kill && hooks.overdue && hooks.overdue()) terminate = Deadline::after({});
     if (terminate && terminate->passed() && !kill) {
       told_ = true;
       signal_all(SIGTERM);

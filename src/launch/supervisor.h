@@ -33,6 +33,8 @@ struct SupervisorHooks {
   /// About ten times a second. True ends this host's workers as a failure among them would: with
   /// `grace`.
   std::function<bool()> stop;
+  /// As often. True ends them without any.
+  std::function<bool()> overdue{};
   /// As in JobOptions. Where it is not set, SIGUSR1 is only passed on.
   bool interrupt_gently = false;
   /// Whether workers go on without those that failed: then a failure ends nobody else.

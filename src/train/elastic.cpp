@@ -79,15 +79,20 @@ class Course {
  public:
   Course(launch::Muster& muster, const TrainConfig& config, Progress& progress,
          const StopAsked& stop_asked)
-      : muster_(muster), config_(config), progress_(progress), stop_asked_(stop_asked) {
+      : muster_(muster), config_(config), progress_(progress) {
+    stop_asked_ = [&muster, stop_asked] {
+      return (stop_asked && stop_asked()) || (muster.is_first_member() && muster.stop_asked());
+    };
     elastic_.someone_waits = [this] { return muster_.someone_waits(); };
     elastic_.done = [this] { muster_.done(); };
   }
 
   Summary run() {
+    if (muster_.joins())
+      progress_.notice(fmt::format("rank {} waits until the others let it in", muster_.number()));
     for (bool first = true;; first = false) {
       try {
-        return train_in(first ? muster_.first() : muster_.again(suspect_));
+        return train_in(first ? muster_.first(stop_asked_) : muster_.again(suspect_));
       } catch (const PeerLostError& lost) {
         suspect_ = lost.rank();
       } catch (const TimeoutError& late) {
@@ -99,6 +104,8 @@ class Course {
         const std::string all = few.what() + keep(config_, elastic_.carried);
         end(few.what());
         throw launch::TooFewError(all);
+      } catch (const launch::GaveUpError& stopped) {
+        throw StoppedError(stopped.what());
       } catch (const launch::LeftBehindError&) {
         throw;  // the run is the others' now
       } catch (const launch::RunDoneError&) {
@@ -117,7 +124,16 @@ class Course {
   Summary train_in(Group group) {
     elastic_.change = muster_.change();
     bring_to_newest(group, config_, elastic_.carried);
+    if (!elastic_.carried && muster_.all_joined()) give_up_without_state();
     return train_worker(std::move(group), config_, progress_, stop_asked_, &elastic_);
+  }
+
+  /// Those that began the run were lost before they told anyone of it. A beginning is not for who
+  /// joins.
+  void give_up_without_state() {
+    const std::string why = "all workers that knew what the run has learnt are lost";
+    end(why);
+    throw Error(why + ": start it again, with --resume if it has checkpoints");
   }
 
   /// Whatever there is to say has been said: that nobody hears it must not take its place.
@@ -131,7 +147,7 @@ class Course {
   launch::Muster& muster_;
   const TrainConfig& config_;
   Progress& progress_;
-  const StopAsked& stop_asked_;
+  StopAsked stop_asked_;
   Elastic elastic_;
   int suspect_ = -1;
 };

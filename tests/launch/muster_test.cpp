@@ -3,50 +3,14 @@
 
 #include "launch/elastic_keys.h"
 #include "launch/job.h"
+#include "launch/muster_workers.h"
 
 #include <gtest/gtest.h>
-
-#include <signal.h>
-#include <unistd.h>
-
-#include <numeric>
 
 namespace lockstep::launch {
 namespace {
 
 constexpr int kRight = 0, kWrong = 1, kTooFew = 3, kDone = 4, kEnded = 5;
-
-int rank() {
-  return std::atoi(std::getenv("LOCKSTEP_RANK"));
-}
-
-void die() {
-  ::kill(::getpid(), SIGKILL);
-}
-
-MusterOptions options(const char* transport = "shm") {
-  MusterOptions options;
-  options.group.transport = transport;
-  options.most = 4;
-  return options;
-}
-
-/// The numbers of all that are in the group.
-std::vector<int> numbers_in(Group& group) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(group.size()));
-  group.all_gather(std::vector<std::int64_t>{rank()}, all);
-  return {all.begin(), all.end()};
-}
-
-/// Waits for the loss of another, which must be this one.
-void await_loss_of(Group& group, int number) {
-  try {
-    group.barrier();
-    throw Error("nobody was lost");
-  } catch (const PeerLostError& lost) {
-    if (lost.rank() != number) throw;
-  }
-}
 
 /// Of each worker: how its body ended.
 std::vector<int> codes_of(int workers, const std::function<int()>& body) {

@@ -194,6 +194,20 @@ TEST(Store, TellsHowARankEnded) {
   EXPECT_EQ(client.ending_of(0, milliseconds(5000)), "exited with code 4");
 }
 
+TEST(Store, ARankIsLostWithWhoVouchesForIt) {
+  StoreServer server;
+  server.start();
+  StoreClient asks(server.address(), "", soon());
+  std::optional<StoreClient> vouches(std::in_place, server.address(), "", soon());
+  for (int rank : {4, 5}) vouches->vouch_for(rank);
+  asks.note_ending(4, "exited with code 0");
+  EXPECT_EQ(asks.ending_of(5, milliseconds(0)), std::nullopt);
+  vouches.reset();
+  EXPECT_EQ(asks.ending_of(5, milliseconds(5000)), "is lost with its launcher");
+  EXPECT_EQ(asks.ending_of(4, milliseconds(5000)), "exited with code 0");
+  EXPECT_EQ(asks.ending_of(6, milliseconds(0)), std::nullopt);
+}
+
 TEST(Store, WithoutAServerTheEndOfARankIsJustNotKnown) {
   std::optional<StoreServer> server(std::in_place);
   server->start();
@@ -305,7 +319,7 @@ TEST(Frame, RequestsAreDecodedOrRefused) {
   EXPECT_EQ(same.value, "value");
   EXPECT_EQ(same.rank, 7);
   EXPECT_THROW(StoreRequest::decode(""), Error);
-  const std::string wrong_kind("\x07\x00\x00\x00\x00\x00\x00", 7);
+  const std::string wrong_kind("\x08\x00\x00\x00\x00\x00\x00", 7);
   EXPECT_THROW(StoreRequest::decode(wrong_kind), Error);
   const std::string key_too_short("\x01\xff\xff\xff\xff\x05\x00key", 10);
   EXPECT_THROW(StoreRequest::decode(key_too_short), Error);

@@ -1,0 +1,75 @@
+#include "launch/elastic_watch.h"
+
+#include <lockstep/error.h>
+
+#include "launch/elastic_keys.h"
+
+#include <utility>
+
+namespace lockstep::launch {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience(3);
+constexpr std::chrono::seconds kBetweenLooks(1);
+
+}  // namespace
+
+ElasticWatch::ElasticWatch(Address rendezvous, std::string token, int began_with)
+    : rendezvous_(std::move(rendezvous)),
+      token_(std::move(token)),
+      began_with_(began_with),
+      next_look_(Deadline::after(kBetweenLooks)) {}
+
+StoreClient& ElasticWatch::store() {
+  if (!store_) store_.emplace(rendezvous_, token_, Deadline::after(kPatience));
+  return *store_;
+}
+
+template <typename Question>
+bool ElasticWatch::ask(const Question& question) {
+  try {
+    return question();
+  } catch (const Error&) {
+    store_.reset();
+    return false;
+  }
+}
+
+bool ElasticWatch::is_done() {
+  return ask([&] { return store().look(kElasticDone).has_value(); });
+}
+
+bool ElasticWatch::is_over() {
+  return is_done() || ask([&] { return store().look(kElasticEnd).has_value(); });
+}
+
+bool ElasticWatch::over_for(std::chrono::milliseconds overtime) {
+  if (end_of_overtime_) return end_of_overtime_->passed();
+  if (!next_look_.passed()) return false;
+  next_look_ = Deadline::after(kBetweenLooks);
+  if (is_over()) end_of_overtime_ = Deadline::after(overtime);
+  return false;
+}
+
+bool ElasticWatch::others_go_on() {
+  return !is_over() && ask([&] { return joined_go_on(); });
+}
+
+bool ElasticWatch::joined_go_on() {
+  for (int i = 0; store().look(elastic_key("claimed", i)); ++i) {
+    const int worker = began_with_ + i;
+    if (store().look(elastic_key("admitted", worker)) && !store().ending_of(worker, {}))
+      return true;
+  }
+  return false;
+}
+
+void ElasticWatch::ask_to_stop() {
+  ask([&] {
+    store().set_first(kElasticStop, "");
+    return true;
+  });
+}
+
+}  // namespace lockstep::launch
