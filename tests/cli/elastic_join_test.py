@@ -23,7 +23,7 @@ class ElasticJoin(ElasticTest):
 
     def test_others_join_and_wait_for_room(self):
         expected = self.undisturbed(*LONG)
-        job = [*LONG, "--slow", "0:3"]
+        job = [*LONG, "--slow", "0:5"]
         program = self.begin(4, job)
         spare = self.join(1, job)  # there is no room yet
         self.kill(program, 0, after=30)
@@ -103,26 +103,21 @@ class ElasticJoin(ElasticTest):
         _, errors = self.finish(program, code=128 + signal.SIGKILL)
         self.assertRegex(errors, r"rank [01] \(pid \d+ on \S+\) was ended by signal 9")
 
-    def test_who_waits_can_be_stopped(self):
+    def test_who_waits_can_be_stopped_and_ends_with_the_last_that_knows_the_run(self):
         job = [*ENDLESS, "--shards", 2]
         program = self.begin(2, job)
-        spare = self.join(1, job)
-        self.wait_for_spare(spare)
-        spare.send_signal(signal.SIGINT)
-        _, errors = self.finish(spare, code=128 + signal.SIGINT)
-        self.assertIn("rank 2 was asked to stop while it waited to join", errors)
+        stopped, left = self.join(1, job), self.join(1, job)
+        self.wait_for_spare(stopped)
+        self.wait_for_spare(left)
+        stopped.send_signal(signal.SIGINT)
+        _, errors = self.finish(stopped, code=128 + signal.SIGINT)
+        self.assertRegex(errors, "rank [23] was asked to stop while it waited to join")
         self.wait_for(program, "iteration ")  # which does not care
-
-    def test_who_waits_ends_with_the_last_that_knows_the_run(self):
-        job = [*ENDLESS, "--shards", 2]
-        program = self.begin(2, job)
-        spare = self.join(1, job)
-        self.wait_for_spare(spare)
         self.kill_workers_of(program)
         self.finish(program, code=128 + signal.SIGKILL)
-        _, errors = self.finish(spare, code=1)
+        _, errors = self.finish(left, code=1)
         self.assertRegex(errors, "all workers that knew what the run has learnt are lost|"
-                                 "the run has ended, for all that rank 2 knows, which waited to join")
+                                 "the run has ended, for all that rank [23] knows, which waited to join")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from program import BINARY, SMALL, ProgramTest, children_of
 
 COMMON = [*SMALL, "--momentum", 0.9, "--log-every", 1, "--trace", 0, "--shards", 4, "--iterations"]
 JOB = [*COMMON, 200]
-LONG = [*COMMON, 2000]
+LONG = [*COMMON, 1200]
 UNDISTURBED = {}
 
 
