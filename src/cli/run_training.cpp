@@ -49,9 +49,14 @@ void require_success(const launch::JobResult& result, const std::filesystem::pat
   throw Error(what);
 }
 
+std::chrono::milliseconds hang_timeout(const train::TrainConfig& config) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * config.hang_timeout));
+}
+
 launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_interrupt) {
   launch::JobOptions job{.workers = config.workers};
   job.nodes.elastic = config.elastic;
+  if (config.elastic) job.overtime = hang_timeout(config);
   if (on_interrupt == OnInterrupt::end) return job;
   job.grace = std::chrono::seconds(60);  // a step and a checkpoint may take their time
   job.interrupt_gently = true;
@@ -129,6 +134,7 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
 launch::Muster make_muster(const train::TrainConfig& config, const std::string& transport) {
   launch::MusterOptions options;
   options.group.transport = transport;
+  options.group.timeout = hang_timeout(config);
   options.least = static_cast<std::size_t>(config.min_workers);
   options.most = static_cast<std::size_t>(config.shards);
   return launch::Muster(options);

@@ -202,6 +202,10 @@ void add_train_command(CLI::App& app, int& code) {
       ->add_option("--min-workers", options->config.min_workers,
                    "end an --elastic run, with a checkpoint, if fewer workers are left")
       ->capture_default_str();
+  command
+      ->add_option("--hang-timeout", options->config.hang_timeout,
+                   "seconds after which an --elastic run goes on without a worker that hangs")
+      ->capture_default_str();
   command->add_flag("--resume", options->config.resume,
                     "go on from the newest checkpoint of --run-dir");
   add_control_options(*command, options->config.control);

@@ -94,11 +94,15 @@ void TrainConfig::validate() const {
 void TrainConfig::require_possible_elastic() const {
   if (!elastic) {
     if (min_workers != 1) throw UsageError("--min-workers is for --elastic: leave it out");
+    if (hang_timeout != 60) throw UsageError("--hang-timeout is for --elastic: leave it out");
     return;
   }
   if (min_workers < 1 || min_workers > workers)
     throw UsageError(fmt::format("--min-workers is {}: it must be from 1 to the {} workers",
                                  min_workers, workers));
+  if (!(hang_timeout >= 1 && hang_timeout <= 1e6))
+    throw UsageError(
+        fmt::format("--hang-timeout is {}: it must be from 1 second to 1000000", hang_timeout));
   if (shards == 0)
     throw UsageError(
         "--elastic needs --shards: they are what the workers that are left take over, so that the "
@@ -290,7 +294,8 @@ nlohmann::json job_json(const TrainConfig& config) {
           {"checkpoint_errors", config.checkpoint_errors},
           {"restarts", config.restarts},
           {"elastic", config.elastic},
-          {"min_workers", config.min_workers}};
+          {"min_workers", config.min_workers},
+          {"hang_timeout", config.hang_timeout}};
 }
 
 }  // namespace

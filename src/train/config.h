@@ -72,10 +72,11 @@ struct TrainConfig {
   std::size_t keep_checkpoints = 2;        ///< the newest so many: should one be damaged
   std::string checkpoint_errors = "stop";  ///< or "continue", if one cannot be written
   int restarts = 0;  ///< how often the run goes on from its newest checkpoint after a worker died
-  bool elastic = false;    ///< go on without workers that are lost; needs shards
-  int min_workers = 1;     ///< of an elastic run: end it if fewer are left
-  bool restarted = false;  ///< resume if there is a checkpoint, else start anew
-  Control control;         ///< when to stop early, and what is checked on the way
+  bool elastic = false;      ///< go on without workers that are lost; needs shards
+  int min_workers = 1;       ///< of an elastic run: end it if fewer are left
+  double hang_timeout = 60;  ///< seconds after which an elastic run goes on without who hangs
+  bool restarted = false;    ///< resume if there is a checkpoint, else start anew
+  Control control;           ///< when to stop early, and what is checked on the way
 
   std::string command;  ///< what the user typed, for a shell; only kept for who reads of the run
 

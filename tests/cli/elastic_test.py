@@ -1,10 +1,11 @@
 """--elastic: a run goes on without workers that die, and ends as one that nothing happened to."""
 import collections
+import os
 import signal
 import unittest
 
 from elastic_runs import JOB, ElasticTest
-from program import BINARY, ENDLESS, SMALL
+from program import BINARY, ENDLESS, SMALL, children_of
 
 RESNET = ["--model", "resnet18", "--data", "cifar10", "--limit", 8, "--batch", 4, "--iterations", 6, "--patience", 2,
           "--epochs", 3, "--shards", 4, "--log-every", 1, "--trace", 0, "--conv", "direct"]
@@ -52,6 +53,36 @@ class Elastic(ElasticTest):
         told = {line["iteration"] for line in self.metrics("run") if line["kind"] == "iteration"}
         self.assertEqual(told, set(range(1, 201)), "those that nobody had written down are there, too")
 
+    def start_and_stop_one(self):
+        program = self.start("train", *JOB, "--slow", "0:10", "--elastic", "--workers", 4, "--hang-timeout", 3,
+                             "--checkpoint-every", 20, "--run-dir", "run")
+        self.wait_for(program, "iteration 30/")
+        victim = children_of(program.pid)[0]
+        os.kill(victim, signal.SIGSTOP)
+        return program, victim
+
+    def expect_the_others_to_have_ended_well(self, program, expected):
+        _, errors = self.finish(program, code=0)
+        self.assertRegex(errors, r"lockstep: rank 0 is lost: going on after iteration \d+ with 3 workers\n")
+        self.assertEqual(self.outcome("run"), expected)
+        self.expect_every_image_once("run", 16)
+        self.assertEqual(sorted(file.name for file in (self.folder / "run" / "checkpoints").iterdir()),
+                         ["iteration-00000180.safetensors", "iteration-00000200.safetensors"])
+        return errors
+
+    def test_who_comes_late_is_left_behind(self):
+        expected = self.undisturbed(*JOB)
+        program, victim = self.start_and_stop_one()
+        self.wait_for(program, ": 3 workers")
+        os.kill(victim, signal.SIGCONT)
+        errors = self.expect_the_others_to_have_ended_well(program, expected)
+        self.assertIn("the others have gone on without rank 0, which came too late: workers 1, 2, 3 are left", errors)
+
+    def test_who_hangs_is_ended_after_the_run(self):
+        expected = self.undisturbed(*JOB)
+        program, _ = self.start_and_stop_one()
+        self.expect_the_others_to_have_ended_well(program, expected)
+
     def test_a_stop_is_one(self):
         program = self.start("train", *ENDLESS, "--shards", 4, "--elastic", "--workers", 4, "--run-dir", "run")
         self.kill(program, 2, after=10)
@@ -65,6 +96,8 @@ class Elastic(ElasticTest):
                                  ("train --elastic --workers 2 --shards 2 --sync sharded", "--sync sharded keeps each part"),
                                  ("train --elastic --workers 2 --shards 2 --sync server", "--sync server keeps the weights"),
                                  ("train --elastic --workers 2 --shards 2 --min-workers 3", "--min-workers is 3"),
+                                 ("train --elastic --workers 2 --shards 2 --hang-timeout 0", "--hang-timeout is 0"),
+                                 ("train --hang-timeout 5", "--hang-timeout is for --elastic"),
                                  ("launch --elastic --nnodes 2 --node-rank 0 --master-addr 127.0.0.1 true",
                                   "let the others join with --join"),
                                  ("launch --join 127.0.0.1:1 --elastic true", "leave out --elastic")]:

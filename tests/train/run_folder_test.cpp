@@ -133,7 +133,8 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
                                    {"checkpoint_errors", "stop"},
                                    {"restarts", 0},
                                    {"elastic", false},
-                                   {"min_workers", 1}};
+                                   {"min_workers", 1},
+                                   {"hang_timeout", 60.0}};
   nlohmann::json config = read("config.json");
   for (const char* known :
        {"command", "version", "machine", "planned_iterations", "parameters", "gradient_bytes"})
