@@ -3,8 +3,11 @@
 #include "base/vector_unit.h"
 #include "engine/library_versions.h"
 #include "launch/machine_description.h"
+#include "sync/share_text.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace lockstep::train {
 
@@ -45,6 +48,19 @@ std::string differences(const models::Metadata& then, const models::Metadata& no
         fmt::format("{}{} was {} and is {}", text.empty() ? "" : "; ", name, value, found->second);
   }
   return text;
+}
+
+std::string differences_on_ranks(Group& group, const models::Metadata& then,
+                                 const models::Metadata& now) {
+  std::string text = differences(then, now);
+  std::vector<std::uint8_t> differs(static_cast<std::size_t>(group.size()));
+  group.all_gather(std::vector<std::uint8_t>{text.empty() ? std::uint8_t{0} : std::uint8_t{1}},
+                   differs);
+  const auto first = std::find(differs.begin(), differs.end(), 1);
+  if (first == differs.end()) return "";
+  const int rank = static_cast<int>(first - differs.begin());
+  sync::share_text(group, text, rank);
+  return rank == 0 ? text : fmt::format("rank {}: {}", rank, text);
 }
 
 }  // namespace lockstep::train

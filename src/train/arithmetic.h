@@ -4,6 +4,8 @@
 // differ.
 #pragma once
 
+#include <lockstep/group.h>
+
 #include "engine/engine.h"
 #include "models/safetensors.h"
 #include "train/config.h"
@@ -22,5 +24,10 @@ models::Metadata arithmetic_in(const models::Metadata& metadata);
 
 /// "processor was A and is B; …": what differs among what both know of. Empty if nothing does.
 std::string differences(const models::Metadata& then, const models::Metadata& now);
+
+/// The same of the lowest rank that has any, which is named unless it is 0: "rank 3: processor was
+/// A and is B". A collective; all ranks get it.
+std::string differences_on_ranks(Group& group, const models::Metadata& then,
+                                 const models::Metadata& now);
 
 }  // namespace lockstep::train

@@ -7,6 +7,7 @@
 #include "models/checksum.h"
 #include "sync/share_text.h"
 #include "train/arithmetic.h"
+#include "train/checkpoint_files.h"
 #include "train/while_others_wait.h"
 
 #include <fmt/format.h>
@@ -21,12 +22,10 @@ namespace {
 
 constexpr std::string_view kFormat = "lockstep checkpoint 2";
 constexpr std::string_view kWithoutChecksum = "lockstep checkpoint 1";
-constexpr std::string_view kPrefix = "iteration-";
-constexpr std::string_view kSuffix = ".safetensors";
 
-std::filesystem::path folder_of(const std::filesystem::path& run_dir) {
-  return run_dir / "checkpoints";
-}
+/// Among the metadata.
+constexpr const char* kUnfinished = "after_step";
+constexpr std::string_view kIsDue = "due";
 
 models::Metadata job_of(const TrainConfig& config) {
   return {{"--model", config.model},
@@ -60,52 +59,6 @@ models::Metadata identity_of(const TrainConfig& config) {
   return identity;
 }
 
-/// The iteration in a checkpoint's name; none for other files.
-std::optional<std::size_t> iteration_of(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  const std::string_view text(name);
-  if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix)) return std::nullopt;
-  return number_in<std::size_t>(text.substr(
-      kPrefix.size(), text.size() - std::min(text.size(), kPrefix.size() + kSuffix.size())));
-}
-
-/// None if there is no such folder.
-std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    files.push_back(entry.path());
-  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-    throw FileError(fmt::format("{}: cannot look into it: {}", folder.string(), error.message()));
-  return files;
-}
-
-/// Newest first.
-std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder) {
-  std::vector<std::pair<std::size_t, std::filesystem::path>> found;
-  for (const auto& file : files_in(folder))
-    if (const auto iteration = iteration_of(file)) found.emplace_back(*iteration, file);
-  std::sort(found.rbegin(), found.rend());
-  std::vector<std::filesystem::path> files;
-  for (auto& [iteration, file] : found) files.push_back(std::move(file));
-  return files;
-}
-
-/// What older checkpoints and writes that were cut off have left, and those that come after the
-/// newest: the run was resumed from before them, and is another one since. Failure costs only room.
-void remove_left_over(const std::filesystem::path& folder, const std::filesystem::path& newest,
-                      std::size_t kept) {
-  std::error_code error;
-  const auto files = checkpoints_in(folder);
-  const auto mine = std::find(files.begin(), files.end(), newest);
-  for (auto file = files.begin(); file != files.end(); ++file)
-    if (file < mine || file - mine >= static_cast<std::ptrdiff_t>(kept))
-      std::filesystem::remove(*file, error);
-  for (const auto& file : files_in(folder))
-    if (file.filename().string().starts_with(kPrefix) && file.extension() == ".part")
-      std::filesystem::remove(file, error);
-}
-
 void require_same_run(const models::Metadata& metadata, const TrainConfig& config,
                       const std::string& source) {
   for (const auto& [option, value] : identity_of(config)) {
@@ -119,17 +72,6 @@ void require_same_run(const models::Metadata& metadata, const TrainConfig& confi
                       "in another --run-dir",
                       source, option, found->second, value));
   }
-}
-
-/// Never empty.
-std::vector<std::filesystem::path> require_checkpoints(const std::filesystem::path& run_dir) {
-  auto files = checkpoints_in(folder_of(run_dir));
-  if (files.empty())
-    throw FileError(fmt::format(
-        "{}: there is no checkpoint to resume from: train with --checkpoint-every, or start anew "
-        "without --resume",
-        folder_of(run_dir).string()));
-  return files;
 }
 
 /// The newest sound one, and its file's content.
@@ -155,7 +97,8 @@ Checkpoint find_sound(const std::vector<std::filesystem::path>& files, const Tra
 Checkpoint find_next(const TrainConfig& config, std::size_t planned, std::string& content) {
   std::vector<std::filesystem::path> files = require_checkpoints(config.run_dir);
   Checkpoint newest = find_sound(files, config, content);
-  if (newest.iteration < planned || std::filesystem::exists(config.run_dir / "summary.json"))
+  if (newest.iteration < planned || newest.unfinished ||
+      std::filesystem::exists(config.run_dir / "summary.json"))
     return newest;
   files.erase(files.begin(), std::find(files.begin(), files.end(), newest.file) + 1);
   std::string before;
@@ -174,7 +117,7 @@ Checkpoint find_next(const TrainConfig& config, std::size_t planned, std::string
 }  // namespace
 
 bool has_checkpoints(const std::filesystem::path& run_dir) {
-  return !checkpoints_in(folder_of(run_dir)).empty();
+  return !checkpoints_of(run_dir).empty();
 }
 
 void require_no_checkpoints(const std::filesystem::path& run_dir) {
@@ -182,7 +125,7 @@ void require_no_checkpoints(const std::filesystem::path& run_dir) {
     throw UsageError(fmt::format(
         "{} has checkpoints of an earlier run: go on with it (--resume), remove them, or start in "
         "another --run-dir",
-        folder_of(run_dir).string()));
+        checkpoints_of(run_dir).front().parent_path().string()));
 }
 
 std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir) {
@@ -194,6 +137,7 @@ std::string format_checkpoint(const TrainConfig& config, const Checkpoint& check
   models::Metadata metadata = identity_of(config);
   metadata["format"] = kFormat;
   metadata["iteration"] = std::to_string(checkpoint.iteration);
+  if (checkpoint.unfinished) metadata[kUnfinished] = kIsDue;
   add_arithmetic(checkpoint.arithmetic, metadata);
   metadata.insert(checkpoint.notes.begin(), checkpoint.notes.end());
   return models::format_with_checksum(checkpoint.state, metadata, source);
@@ -212,6 +156,8 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   const auto iteration = number_in<std::size_t>(metadata["iteration"]);
   if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
   checkpoint.iteration = *iteration;
+  checkpoint.unfinished = *iteration > 0 && metadata[kUnfinished] == kIsDue;
+  metadata.erase(kUnfinished);
   checkpoint.arithmetic = arithmetic_in(metadata);
   checkpoint.file = source;
   checkpoint.notes = std::move(metadata);
@@ -219,11 +165,10 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
 }
 
 std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint) {
-  const auto folder = folder_of(config.run_dir);
-  make_folder(folder);
-  const auto file = folder / fmt::format("{}{:08}{}", kPrefix, checkpoint.iteration, kSuffix);
+  const auto file = checkpoint_file(config.run_dir, checkpoint.iteration);
+  make_folder(file.parent_path());
   write_file(file, format_checkpoint(config, checkpoint, file.string()));
-  remove_left_over(folder, file, config.keep_checkpoints);
+  remove_older(file, config.keep_checkpoints);
   return file;
 }
 

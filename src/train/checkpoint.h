@@ -27,6 +27,7 @@ struct Checkpoint {
   std::filesystem::path file{};
   std::string passed_over{};  ///< what is wrong with newer ones, if there are any
   models::Metadata notes{};   ///< what else the run remembers, kept among the metadata
+  bool unfinished = false;    ///< what follows its last step, a test say, is yet to be done
 };
 
 /// Whether the run folder has any, sound or not.
@@ -60,7 +61,8 @@ Checkpoint read_newest_checkpoint(const TrainConfig& config);
 
 /// The same, which rank 0 reads for all; only there it says what was passed over. If the run ended
 /// after all that was `planned`, but before its results were written, the one before is taken where
-/// there is one, so that they come about. A collective.
+/// there is one, so that they come about; not if the newest is unfinished, from which they do, too.
+/// A collective.
 Checkpoint share_checkpoint(Group& group, const TrainConfig& config,
                             std::size_t planned = std::numeric_limits<std::size_t>::max());
 

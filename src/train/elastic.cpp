@@ -58,22 +58,6 @@ std::optional<FolderLock> lock_if_free(const std::filesystem::path& folder) {
   }
 }
 
-/// What is left is worth keeping.
-std::string keep(const TrainConfig& config, const std::optional<Carried>& carried) {
-  if (!carried || config.run_dir.empty()) return "";
-  const auto lock = lock_if_free(config.run_dir);
-  try {
-    keep_rows(config, *carried);
-    const auto file = write_checkpoint(config, carried->checkpoint);
-    return fmt::format(
-        ". {} has all that was learnt: give the same command again with --resume "
-        "--run-dir {} to go on",
-        file.string(), config.run_dir.string());
-  } catch (const FileError& error) {
-    return fmt::format(". There is no checkpoint of it: {}", error.what());
-  }
-}
-
 /// From one group to the next, until the run ends.
 class Course {
  public:
@@ -101,7 +85,7 @@ class Course {
         suspect_ = -1;
       } catch (const launch::TooFewError& few) {
         if (!muster_.is_first_member()) throw;
-        const std::string all = few.what() + keep(config_, elastic_.carried);
+        const std::string all = few.what() + keep_carried(config_, elastic_.carried);
         end(few.what());
         throw launch::TooFewError(all);
       } catch (const launch::GaveUpError& stopped) {
@@ -170,6 +154,21 @@ void bring_to_newest(Group& group, const TrainConfig& config, std::optional<Carr
   sync::share_text(group, text, root);
   share_numbers(group, rows, root);
   if (mine < *furthest) carried = Carried{parse_checkpoint(text, kMemory, config), rows_from(rows)};
+}
+
+std::string keep_carried(const TrainConfig& config, const std::optional<Carried>& carried) {
+  if (!carried || config.run_dir.empty()) return "";
+  const auto lock = lock_if_free(config.run_dir);
+  try {
+    keep_rows(config, *carried);
+    const auto file = write_checkpoint(config, carried->checkpoint);
+    return fmt::format(
+        ". {} has all that was learnt: give the same command again with --resume "
+        "--run-dir {} to go on",
+        file.string(), config.run_dir.string());
+  } catch (const FileError& error) {
+    return fmt::format(". There is no checkpoint of it: {}", error.what());
+  }
 }
 
 Summary train_elastic(launch::Muster& muster, const TrainConfig& config, Progress& progress,

@@ -48,6 +48,10 @@ class RegroupError : public Error {
 /// is what it was, or that.
 void bring_to_newest(Group& group, const TrainConfig& config, std::optional<Carried>& carried);
 
+/// What is left is worth keeping: writes it to the run folder, for --resume. Returns what to add to
+/// a message that says why; empty if there is nothing to keep, or no folder.
+std::string keep_carried(const TrainConfig& config, const std::optional<Carried>& carried);
+
 /// Trains as one worker of the run, in one group after another. Like train_worker() otherwise; the
 /// lowest of the workers that are left does what rank 0 does. Throws launch::TooFewError below
 /// config.min_workers, after a checkpoint of what was learnt if there is a run folder.

@@ -10,6 +10,7 @@
 #include "train/arithmetic.h"
 #include "train/balance.h"
 #include "train/checkpoint.h"
+#include "train/checkpoint_files.h"
 #include "train/checkpoint_writer.h"
 #include "train/conclusion.h"
 #include "train/convolution_choice.h"
@@ -30,6 +31,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace lockstep::train {
@@ -67,7 +69,7 @@ class Worker {
                   [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
     if (group_.rank() == 0 && !config.run_dir.empty()) lock_folder();
     if (carried_so_far())
-      adopt(carried_so_far()->checkpoint);
+      take_over(carried_so_far()->checkpoint, "what another worker has in memory");
     else if (config.resume)
       resume();
     if (group_.rank() == 0) records_.resize(static_cast<std::size_t>(group_.size()));
@@ -85,8 +87,9 @@ class Worker {
     if (group_.rank() == 0 && !replica_.notice().empty()) progress_.notice(replica_.notice());
     if (group_.rank() == 0) say_start(iterations);
     group_.barrier();
-    if (elastic_) catch_up(iterations);
+    catch_up(iterations);
     const double start = now_seconds();
+    seconds_aside_ = 0;  // what followed an earlier start's step is no part of this one's
     const std::size_t before = done_;
     while (done_ < iterations && !stopped_ && enough_.empty()) train_epoch(iterations);
     const double seconds = now_seconds() - start - seconds_aside_;
@@ -105,11 +108,13 @@ class Worker {
 
   /// What this rank knows. REQUIRES: the run is elastic. No collective: others may be gone.
   Carried carry() {
+    std::deque<Row> rows = ledger_->rows_until(done_);
     return {{.iteration = done_,
              .state = replica_.own_state(),
              .arithmetic = arithmetic(),
-             .notes = notes_},
-            ledger_->rows_until(done_)};
+             .notes = notes_,
+             .unfinished = unfinished_ || !rows.empty()},
+            std::move(rows)};
   }
 
  private:
@@ -122,11 +127,20 @@ class Worker {
     return carried_so_far() ? carried_so_far()->rows : std::deque<Row>();
   }
 
-  void adopt(const Checkpoint& checkpoint) {
-    replica_.restore(checkpoint.state, "what this worker has in memory");
+  /// Goes on from a state that messages call `source`. A collective.
+  void take_over(const Checkpoint& checkpoint, const std::string& source) {
+    replica_.restore(checkpoint.state, source);
     heed_notes(checkpoint.notes);
     done_ = checkpoint.iteration;
+    unfinished_ = checkpoint.unfinished;
     feed_.skip(done_);
+    const std::string changed =
+        config_.shards > 0 ? differences_on_ranks(group_, checkpoint.arithmetic, arithmetic()) : "";
+    if (group_.rank() == 0 && !changed.empty())
+      progress_.notice(fmt::format(
+          "going on with another arithmetic than {} was made with, so that the last bits of the "
+          "results may differ from those of a run that never stopped: {}",
+          source, changed));
   }
 
   /// From now on every rank could go on alone. A collective.
@@ -152,7 +166,7 @@ class Worker {
 
   /// What follows the newest step of the group before: some ranks may have done it, none more.
   void catch_up(std::size_t iterations) {
-    if (rows_so_far().empty()) return;
+    if (!unfinished_) return;
     const std::size_t per_epoch = feed_.batches_per_epoch();
     const std::size_t epoch = 1 + (done_ - 1) / per_epoch;
     after_step(epoch, schedule_.rate(done_ - 1) * plateau_.share());
@@ -161,24 +175,15 @@ class Worker {
 
   void resume() {
     const Checkpoint checkpoint = share_checkpoint(group_, config_, planned_iterations());
-    replica_.restore(checkpoint.state, checkpoint.file.string());
-    heed_notes(checkpoint.notes);
-    done_ = checkpoint.iteration;
-    feed_.skip(done_);
-    if (done_ >= planned_iterations())
+    if (checkpoint.iteration >= planned_iterations() && !checkpoint.unfinished)
       throw UsageError(
           fmt::format("{} has {} iterations, all that were asked for: there is nothing to resume",
-                      checkpoint.file.string(), done_));
+                      checkpoint.file.string(), checkpoint.iteration));
     // Where a run goes on matters to its user only if it is not where it ended.
     if (!checkpoint.passed_over.empty())
       progress_.notice(fmt::format("going on from {}, because of newer ones: {}",
                                    checkpoint.file.string(), checkpoint.passed_over));
-    const std::string changed = differences(checkpoint.arithmetic, arithmetic());
-    if (group_.rank() == 0 && !changed.empty())
-      progress_.notice(fmt::format(
-          "going on with another arithmetic than {} was made with, so that the last bits of the "
-          "results may differ from those of a run that never stopped: {}",
-          checkpoint.file.string(), changed));
+    take_over(checkpoint, checkpoint.file.string());
   }
 
   /// Before anything in the folder is looked at.
@@ -196,10 +201,15 @@ class Worker {
   /// On rank 0.
   void open_folder() {
     if (!config_.resume && !carried_so_far()) require_no_checkpoints(config_.run_dir);
+    // What comes after where this goes on is another run's; where it has all in memory, its own.
+    if (lock_)
+      remove_left_over(config_.run_dir,
+                       carried_so_far() ? std::numeric_limits<std::size_t>::max() : done_);
     const std::deque<Row> rows = rows_so_far();
-    // What follows a step of the group before is done again.
-    const std::size_t whole = rows.empty() ? done_ : done_ - 1;
+    // What follows the last step is to be done, or done again.
+    const std::size_t whole = unfinished_ ? done_ - 1 : done_;
     RunFolder::Done done{done_, whole / feed_.batches_per_epoch()};
+    if (unfinished_) done.again = done_ + 1;
     if (!rows.empty()) done.again = static_cast<std::size_t>(rows.front().front().iteration);
     folder_.emplace(config_.run_dir, config_, done, plan());
     for (const Row& row : rows)
@@ -419,11 +429,10 @@ class Worker {
 
   Summary finish(std::size_t steps, double seconds) {
     tester_.test(done_);
-    if (group_.rank() == 0 && steps == 0) {  // a worker was lost after the last of them
-      for (std::size_t rank = 0; rank < records_.size(); ++rank) {
-        const Row row = rows_so_far().back();
+    if (group_.rank() == 0 && steps == 0) {  // all of them were done before this start
+      const Row row = last_row();
+      for (std::size_t rank = 0; rank < records_.size(); ++rank)
         records_[rank] = {row[std::min(rank, row.size() - 1)]};
-      }
       steps = 1;
       seconds = records_[0].back().times.total;
     }
@@ -444,6 +453,22 @@ class Worker {
     return summary;
   }
 
+  /// Of the last step, on rank 0.
+  Row last_row() const {
+    if (!rows_so_far().empty()) return rows_so_far().back();
+    Row row;
+    const std::size_t images = feed_.images_of(done_ - 1);
+    if (folder_)
+      for (const auto& its : folder_->read_iterations(done_, done_, images, images))
+        if (!its.empty()) row.push_back(its.back());
+    if (row.empty())
+      throw FileError(
+          fmt::format("{}: it does not have iteration {}, which the results need: "
+                      "start anew in another --run-dir",
+                      (config_.run_dir / "metrics.jsonl").string(), done_));
+    return row;
+  }
+
   void write(const Summary& summary) {
     if (!config_.save.empty()) models::write_safetensors(config_.save, replica_.model_state());
     if (folder_) {
@@ -462,7 +487,8 @@ class Worker {
   const optim::Schedule schedule_;
   Replica replica_;
   std::optional<RunTrace> trace_;
-  std::size_t done_ = 0;                                          ///< iterations
+  std::size_t done_ = 0;     ///< iterations
+  bool unfinished_ = false;  ///< what follows the last step before this start is yet to be done
   bool needs_checkpoints_ = config_.checkpoint_errors == "stop";  ///< one that fails ends the run
   StopVote stop_vote_;
   bool stopped_ = false;

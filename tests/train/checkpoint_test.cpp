@@ -364,16 +364,40 @@ TEST_F(CheckpointTest, MayTakeLongerThanRanksWaitForEachOther) {
       {"iteration-00000005.safetensors: cannot write"});
 }
 
-TEST_F(CheckpointTest, OfAnAbandonedFutureGoesWithTheNextOne) {
+TEST_F(CheckpointTest, AWriterThatComesLateRemovesNothingNewer) {
+  train("run", 12);  // checkpoints after 5 and 10
+  TrainConfig config = config_;
+  config.run_dir = run_dir("run");
+  config.keep_checkpoints = 1;
+  const auto under_way = config.run_dir / "checkpoints" / "iteration-00000015.safetensors.1.part";
+  write_file(under_way, "another's");
+  Checkpoint late = read_newest_checkpoint(config);
+  late.iteration = 7;
+  write_checkpoint(config, late);
+  EXPECT_EQ(
+      checkpoints("run"),
+      (std::vector<std::string>{"iteration-00000007.safetensors", "iteration-00000010.safetensors",
+                                "iteration-00000015.safetensors.1.part"}));
+}
+
+TEST_F(CheckpointTest, WhatWasCutOffGoesWhenTheRunGoesOn) {
+  train("run", 12);
+  const auto part = run_dir("run") / "checkpoints" / "iteration-00000015.safetensors.1.part";
+  write_file(part, "cut");
+  train("run", 13, true);
+  EXPECT_FALSE(std::filesystem::exists(part));
+}
+
+TEST_F(CheckpointTest, OfAnAbandonedFutureGoesWhenTheRunGoesOn) {
   train("run", 12);  // checkpoints after 5 and 10
   const auto newest = newest_checkpoint(run_dir("run"));
   const std::string sound = read_file(newest);
   write_file(newest, sound.substr(0, 1000));
   const auto abandoned = newest.parent_path() / "iteration-00000099.safetensors";
   write_file(abandoned, sound.substr(0, 1000));
-  train("run", 11, true);  // from 5, and writes 10 anew
+  train("run", 9, true);  // from 5, without another
   EXPECT_FALSE(std::filesystem::exists(abandoned));
-  EXPECT_EQ(read_file(newest_checkpoint(run_dir("run"))).size(), sound.size());
+  EXPECT_EQ(checkpoints("run"), std::vector<std::string>{"iteration-00000005.safetensors"});
 }
 
 TEST_F(CheckpointTest, AnEpochThatWasCutOffIsWrittenOnce) {
