@@ -109,7 +109,11 @@ Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline) {
   Joined joined;
   joined.transport = options.transport;
   if (joined.transport == "auto" && !place.transport.empty()) joined.transport = place.transport;
-  joined.client = std::make_shared<StoreClient>(rendezvous, place.token, deadline);
+  // Once it is there it answers at once, or is out of reach.
+  constexpr std::chrono::seconds kPatience(20);
+  StoreClient(rendezvous, place.token, deadline);
+  joined.client =
+      std::make_shared<StoreClient>(rendezvous, place.token, Deadline::after(kPatience));
   const std::string interface = options.interface.empty() ? place.interface : options.interface;
   joined.run = {joined.client, place.token, address_for(interface, rendezvous)};
   tell_of_this_process(*joined.client, place);

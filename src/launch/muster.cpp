@@ -82,11 +82,12 @@ std::string Muster::wait_for_admission(const std::function<bool()>& stop_asked) 
 }
 
 Group Muster::again(int suspect) {
-  ++changes_;
-  const std::vector<int> before = members_;
-  decide(suspect);
-  admit_new(before);
-  describe_change(before);
+  try {
+    agree_on_change(suspect);
+  } catch (const TimeoutError& error) {  // no worker is late: these do not wait for any
+    throw RendezvousLostError(
+        fmt::format("rank {} has lost the rendezvous: {}", number_, error.what()));
+  }
   if (std::find(members_.begin(), members_.end(), number_) == members_.end())
     throw LeftBehindError(fmt::format(
         "the others have gone on without rank {}, which came too late: workers {} are left",
@@ -96,6 +97,14 @@ Group Muster::again(int suspect) {
                                   change_, members_.size(), members_.size() == 1 ? " is" : "s are",
                                   options_.least));
   return make(options_.group.timeout);
+}
+
+void Muster::agree_on_change(int suspect) {
+  ++changes_;
+  const std::vector<int> before = members_;
+  decide(suspect);
+  admit_new(before);
+  describe_change(before);
 }
 
 void Muster::decide(int suspect) {

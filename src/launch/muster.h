@@ -76,7 +76,8 @@ class Muster {
 
   /// The group after another change. To be called by all members when one of them was lost, or
   /// someone is to join; `suspect` is whom this worker takes for lost, by its number, −1 for
-  /// nobody. Throws TooFewError, LeftBehindError, RunDoneError, and Error if the run is to end.
+  /// nobody. Throws TooFewError, LeftBehindError, RunDoneError, RendezvousLostError, and Error if
+  /// the run is to end.
   /// REQUIRES: the group before is gone.
   Group again(int suspect);
 
@@ -108,6 +109,7 @@ class Muster {
 
  private:
   std::string wait_for_admission(const std::function<bool()>& stop_asked);
+  void agree_on_change(int suspect);
   void decide(int suspect);
   std::string proposal(const std::set<int>& present);
   std::vector<int> candidates();

@@ -114,8 +114,8 @@ StoreClient::Answer StoreClient::ask(const StoreRequest& request, const Deadline
 std::string StoreClient::exchange(ProvedConnection& connection, const StoreRequest& request,
                                   const Deadline& deadline) const {
   auto lost = [&](const std::string& why) {
-    return Error(fmt::format("lost the rendezvous at {} while asking for {}: {}", address_.text(),
-                             describe(request), why));
+    return RendezvousLostError(fmt::format("lost the rendezvous at {} while asking for {}: {}",
+                                           address_.text(), describe(request), why));
   };
   const int fd = connection.socket.get();
   std::string unsent = make_frame(request.encode());

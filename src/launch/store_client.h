@@ -1,6 +1,8 @@
 // StoreClient: a process's way to the rendezvous.
 #pragma once
 
+#include <lockstep/error.h>
+
 #include "base/guarded_listener.h"
 #include "base/thread_annotations.h"
 #include "comm/store.h"
@@ -12,6 +14,12 @@
 #include <vector>
 
 namespace lockstep::launch {
+
+/// There was a rendezvous, and it is gone or out of reach.
+class RendezvousLostError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Any thread may call it. Each request under way has a connection of its own, so that a get that
 /// waits holds up nobody; connections are kept for later requests.

@@ -92,6 +92,8 @@ class Course {
         throw StoppedError(stopped.what());
       } catch (const launch::LeftBehindError&) {
         throw;  // the run is the others' now
+      } catch (const launch::RendezvousLostError&) {
+        throw;  // as it may be, and nobody can be told
       } catch (const launch::RunDoneError&) {
         // Whoever is first shows it, though another may have written it.
         if (!muster_.is_first_member() || config_.run_dir.empty()) return {};

@@ -13,6 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from program import BINARY, HANGS  # noqa: E402  (found by the line above)
 
 WHY_NOT = hosts.why_not()
+ELASTIC = ["--limit", 32, "--batch", 16, "--momentum", 0.9, "--trace", 0, "--shards", 4, "--threads", 1, "--transport", "gloo",
+           "--iterations", 800]
 
 
 @unittest.skipIf(WHY_NOT is not None, WHY_NOT)
@@ -42,6 +44,39 @@ class Training(unittest.TestCase):
         self.assertIn("Bound by bandwidth", summary["verdict"])
         self.assertIn("Twice the batch", summary["verdict"])
         self.assertNotIn("shm", summary["verdict"], "hosts share no memory")
+
+    def elastic(self, cluster, host, *options):
+        """Two workers on a host of an elastic run."""
+        return cluster.start(host, [BINARY, "launch", *options, "--workers", 2, "--token-file", self.folder / "token", "--",
+                                    BINARY, "train", *ELASTIC, "--slow", "0:4", "--elastic", "--log-every", 1, "--run-dir",
+                                    self.folder / "run"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait_for(self, program, text):
+        for line in program.stdout:
+            if text in line:
+                return
+        self.fail(f"the program never wrote '{text}': {program.stderr.read()}")
+
+    def hash_of(self, run):
+        return json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
+
+    def test_an_elastic_run_goes_on_without_a_host_that_is_gone(self):
+        subprocess.run([BINARY, "train", *map(str, ELASTIC), "--workers", "2", "--run-dir", self.folder / "undisturbed"],
+                       check=True, capture_output=True)
+        with hosts.Cluster(2) as cluster:
+            first = self.elastic(cluster, 0, "--elastic", "--master-addr", cluster.address(0), "--master-port", 29500)
+            self.wait_for(first, "iteration 5/")
+            gone = self.elastic(cluster, 1, "--join", f"{cluster.address(0)}:29500")
+            self.wait_for(first, ": 4 workers")
+            self.wait_for(first, "iteration ")
+            cluster.pull_the_plug(1)
+            _, errors = first.communicate(timeout=HANGS)
+            self.assertEqual(first.returncode, 0, errors)
+            self.assertIn("rank 2 is lost with its launcher, rank 3 is lost with its launcher: going on after", errors)
+            self.assertEqual(self.hash_of("run"), self.hash_of("undisturbed"))
+            output, errors = gone.communicate(timeout=HANGS)
+            self.assertEqual(gone.returncode, 1, output)
+            self.assertIn("lost the rendezvous", errors)
 
 
 if __name__ == "__main__":
