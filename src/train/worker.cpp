@@ -3,26 +3,23 @@
 #include <lockstep/error.h>
 
 #include "base/blas.h"
-#include "base/files.h"
 #include "comm/flight/flight_recorder.h"
 #include "engine/torch/torch_engine.h"
 #include "models/safetensors.h"
 #include "train/arithmetic.h"
 #include "train/balance.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_files.h"
-#include "train/checkpoint_writer.h"
+#include "train/checkpoint_saver.h"
 #include "train/conclusion.h"
 #include "train/convolution_choice.h"
 #include "train/course.h"
 #include "train/dataset.h"
-#include "train/early_stop.h"
 #include "train/elastic.h"
+#include "train/epoch_judge.h"
 #include "train/feed.h"
 #include "train/latency_probe.h"
-#include "train/plateau.h"
 #include "train/replica.h"
-#include "train/run_folder.h"
+#include "train/run_book.h"
 #include "train/run_trace.h"
 #include "train/stop_vote.h"
 #include "train/tester.h"
@@ -31,7 +28,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace lockstep::train {
@@ -61,20 +57,20 @@ class Worker {
         schedule_(make_schedule(config, feed_.batches_per_epoch())),
         replica_(group_, config_, dataset_.train.shape()),
         stop_vote_(group_, stop_asked),
-        early_stop_(config.control),
-        plateau_(config.control),
         balance_(group_, config.batch),
         tester_(replica_, dataset_),
-        recorder_(group_,
-                  [this](int rank, std::span<const Record> records) { keep(rank, records); }) {
-    if (group_.rank() == 0 && !config.run_dir.empty()) lock_folder();
+        judge_(config.control, tester_),
+        recorder_(group_, [this](int rank, std::span<const Record> records) {
+          book_.keep(rank, records);
+        }) {
+    if (group_.rank() == 0 && !config.run_dir.empty()) book_.lock(carried_so_far());
     if (carried_so_far())
       take_over(carried_so_far()->checkpoint, "what another worker has in memory");
     else if (config.resume)
       resume();
-    if (group_.rank() == 0) records_.resize(static_cast<std::size_t>(group_.size()));
-    if (!config.run_dir.empty()) while_others_wait(group_, [this] { open_folder(); });
-    if (group_.rank() == 0) epoch_records_.resize(std::max(records_.size(), epoch_records_.size()));
+    if (!config.run_dir.empty())
+      while_others_wait(group_, [this] { book_.open(start_, feed_, plan()); });
+    if (group_.rank() == 0) book_.begin(group_.size());
     machines_ = find_machines(group_);
     probe_.emplace(group_, config.method());
     // Now, so that it has the iterations and not what came before them.
@@ -91,10 +87,10 @@ class Worker {
     const double start = now_seconds();
     seconds_aside_ = 0;  // what followed an earlier start's step is no part of this one's
     const std::size_t before = done_;
-    while (done_ < iterations && !stopped_ && enough_.empty()) train_epoch(iterations);
+    while (done_ < iterations && !stopped_ && judge_.enough().empty()) train_epoch(iterations);
     const double seconds = now_seconds() - start - seconds_aside_;
-    if (stopped_ && done_ < iterations && enough_.empty()) return stop(iterations);
-    if (config_.checkpoint_every > 0) wait_for_checkpoint();
+    if (stopped_ && done_ < iterations && judge_.enough().empty()) return stop(iterations);
+    if (config_.checkpoint_every > 0) saver_.wait();
     Summary summary = finish(done_ - before, seconds);
     write_trace();
     // Until all is written another worker may have to do it.
@@ -113,7 +109,7 @@ class Worker {
              .state = replica_.own_state(),
              .arithmetic = arithmetic(),
              .notes = notes_,
-             .unfinished = unfinished_ || !rows.empty()},
+             .unfinished = start_.unfinished || !rows.empty()},
             std::move(rows)};
   }
 
@@ -130,9 +126,9 @@ class Worker {
   /// Goes on from a state that messages call `source`. A collective.
   void take_over(const Checkpoint& checkpoint, const std::string& source) {
     replica_.restore(checkpoint.state, source);
-    heed_notes(checkpoint.notes);
+    judge_.restore(checkpoint.notes);
     done_ = checkpoint.iteration;
-    unfinished_ = checkpoint.unfinished;
+    start_ = {done_, checkpoint.unfinished, carried_so_far() != nullptr, rows_so_far()};
     feed_.skip(done_);
     const std::string changed =
         config_.shards > 0 ? differences_on_ranks(group_, checkpoint.arithmetic, arithmetic()) : "";
@@ -146,9 +142,9 @@ class Worker {
   /// From now on every rank could go on alone. A collective.
   void keep_everywhere() {
     replica_.keep_statistics();
-    notes_ = notes();
+    notes_ = judge_.notes();
     ledger_.emplace(
-        group_, [this](int rank, std::span<const Record> records) { keep(rank, records); },
+        group_, [this](int rank, std::span<const Record> records) { book_.keep(rank, records); },
         rows_so_far());
   }
 
@@ -166,10 +162,10 @@ class Worker {
 
   /// What follows the newest step of the group before: some ranks may have done it, none more.
   void catch_up(std::size_t iterations) {
-    if (!unfinished_) return;
+    if (!start_.unfinished) return;
     const std::size_t per_epoch = feed_.batches_per_epoch();
     const std::size_t epoch = 1 + (done_ - 1) / per_epoch;
-    after_step(epoch, schedule_.rate(done_ - 1) * plateau_.share());
+    after_step(epoch, schedule_.rate(done_ - 1) * judge_.share());
     if (done_ % per_epoch == 0 || done_ == iterations) end_epoch(epoch, true);
   }
 
@@ -186,41 +182,6 @@ class Worker {
     take_over(checkpoint, checkpoint.file.string());
   }
 
-  /// Before anything in the folder is looked at.
-  void lock_folder() {
-    if (!config_.resume) make_folder(config_.run_dir);
-    try {
-      lock_.emplace(lock_run_folder(config_.run_dir));
-    } catch (const FileError&) {
-      if (!carried_so_far()) throw;
-      // One that hangs, and that the others went on without, still keeps other runs out.
-    }
-    comm::note_folder(config_.run_dir);
-  }
-
-  /// On rank 0.
-  void open_folder() {
-    if (!config_.resume && !carried_so_far()) require_no_checkpoints(config_.run_dir);
-    // What comes after where this goes on is another run's; where it has all in memory, its own.
-    if (lock_)
-      remove_left_over(config_.run_dir,
-                       carried_so_far() ? std::numeric_limits<std::size_t>::max() : done_);
-    const std::deque<Row> rows = rows_so_far();
-    // What follows the last step is to be done, or done again.
-    const std::size_t whole = unfinished_ ? done_ - 1 : done_;
-    RunFolder::Done done{done_, whole / feed_.batches_per_epoch()};
-    if (unfinished_) done.again = done_ + 1;
-    if (!rows.empty()) done.again = static_cast<std::size_t>(rows.front().front().iteration);
-    folder_.emplace(config_.run_dir, config_, done, plan());
-    for (const Row& row : rows)
-      for (std::size_t rank = 0; rank < row.size(); ++rank)
-        folder_->add_iterations(static_cast<int>(rank), std::span(row).subspan(rank, 1));
-    const std::size_t begun = done_ - whole / feed_.batches_per_epoch() * feed_.batches_per_epoch();
-    if (begun > 0)
-      epoch_records_ = folder_->read_iterations(done_ - begun + 1, done_, config_.batch,
-                                                feed_.images_of(done_ - 1));
-  }
-
   RunFolder::Plan plan() const {
     RunFolder::Plan plan{.iterations = planned_iterations(), .arithmetic = arithmetic()};
     for (const sync::Parameter& parameter : replica_.engine().parameters()) {
@@ -234,32 +195,20 @@ class Worker {
 
   /// A collective; rank 0 writes, and goes on meanwhile.
   void save_checkpoint() {
-    wait_for_checkpoint();
+    saver_.wait();
     flush_records();
     Checkpoint checkpoint{.iteration = done_,
                           .state = replica_.state(),
                           .arithmetic = arithmetic(),
-                          .notes = notes()};
+                          .notes = judge_.notes()};
     if (group_.rank() != 0) return;
     try {
-      if (folder_) folder_->flush();  // a run that goes on from here needs what was measured so far
-      writer_.start(std::move(checkpoint));
+      // A run that goes on from here needs what was measured so far.
+      if (book_.folder()) book_.folder()->flush();
+      saver_.start(std::move(checkpoint));
     } catch (const FileError& error) {
-      heed(error.what());
+      saver_.heed(error.what());
     }
-  }
-
-  /// Until the one under way, if there is one, is written. A collective.
-  void wait_for_checkpoint() {
-    while_others_wait(group_, [this] { writer_.wait(); });
-    heed(writer_.problem());
-  }
-
-  /// On rank 0: what is wrong with a checkpoint ends the run or not, as was asked for.
-  void heed(const std::optional<std::string>& problem) {
-    if (!problem) return;
-    if (needs_checkpoints_) throw FileError(*problem);
-    progress_.notice(fmt::format("training goes on without this checkpoint: {}", *problem));
   }
 
   /// If there is one to write and it was not written yet. What was learnt is worth more: that it
@@ -271,7 +220,7 @@ class Worker {
     std::string problem;
     while_others_wait(group_, [&] {
       try {
-        folder_->write_trace(trace);
+        book_.folder()->write_trace(trace);
       } catch (const FileError& error) {
         problem = error.what();
       }
@@ -291,13 +240,11 @@ class Worker {
   /// Whether it is enough, and how fast to go on. A collective, at the end of an epoch.
   void judge_epoch(std::size_t epoch, double rate) {
     const double start = now_seconds();
-    tester_.test(done_);
-    enough_ = early_stop_.after_epoch(epoch, tester_.loss(), tester_.accuracy());
+    const bool lower = judge_.after_epoch(epoch, done_);
     flush_records();  // the test comes after its iterations
     if (group_.rank() == 0) progress_.tested(epoch, tester_.loss(), tester_.accuracy());
     add_test(static_cast<double>(epoch), rate);
-    const bool lower = plateau_.after_epoch(tester_.loss());
-    const bool goes_on = enough_.empty() && done_ < planned_iterations();
+    const bool goes_on = judge_.enough().empty() && done_ < planned_iterations();
     if (lower && goes_on && group_.rank() == 0)
       progress_.notice(fmt::format(
           "after epoch {} the test loss falls no more: from now on the learning rate is {:.6g}",
@@ -306,8 +253,8 @@ class Worker {
   }
 
   void add_test(double epoch, double rate) {
-    if (!folder_) return;
-    if (const auto record = tester_.take_record(epoch, rate)) folder_->add_test(*record);
+    if (!book_.folder()) return;
+    if (const auto record = tester_.take_record(epoch, rate)) book_.folder()->add_test(*record);
   }
 
   /// A collective now and then.
@@ -323,11 +270,11 @@ class Worker {
   Summary stop(std::size_t iterations) {
     if (config_.run_dir.empty())
       throw StoppedError(fmt::format("stopped after iteration {} of {}", done_, iterations));
-    wait_for_checkpoint();
-    needs_checkpoints_ = true;
+    saver_.wait();
+    saver_.need_all();
     save_checkpoint();
-    wait_for_checkpoint();
-    const std::filesystem::path& file = writer_.newest();
+    saver_.wait();
+    const std::filesystem::path& file = saver_.newest();
     write_trace();
     if (group_.rank() != 0) return {};
     throw StoppedError(
@@ -336,20 +283,8 @@ class Worker {
                     done_, iterations, file.string(), config_.run_dir.string()));
   }
 
-  /// What those who judge epochs remember.
-  Notes notes() const {
-    Notes notes = early_stop_.state();
-    notes.merge(plateau_.state());
-    return notes;
-  }
-
-  void heed_notes(const Notes& notes) {
-    early_stop_.restore(notes);
-    plateau_.restore(notes);
-  }
-
   /// Of the next step.
-  double learning_rate() const { return schedule_.rate(done_) * plateau_.share(); }
+  double learning_rate() const { return schedule_.rate(done_) * judge_.share(); }
 
   std::size_t planned_iterations() const {
     return train::planned_iterations(config_, feed_.batches_per_epoch());
@@ -359,7 +294,7 @@ class Worker {
   void train_epoch(std::size_t iterations) {
     const std::size_t epoch = 1 + done_ / feed_.batches_per_epoch();
     const std::size_t end = std::min(iterations, epoch * feed_.batches_per_epoch());
-    if (done_ % feed_.batches_per_epoch() == 0) epoch_records_.assign(records_.size(), {});
+    if (done_ % feed_.batches_per_epoch() == 0) book_.begin_epoch();
     while (done_ < end && !stopped_) {
       const double rate = learning_rate();
       replica_.set_learning_rate(rate);
@@ -371,7 +306,7 @@ class Worker {
                             record.times.total);
       if (someone_waits_) throw RegroupError("someone is to join");
       if (!trace_->recording()) probe_->after_iteration(done_);
-      heed(writer_.problem());
+      saver_.look();
       if (config_.control.balance) rebalance(record);
       after_step(epoch, rate);
       stopped_ = stop_vote_.after_step(record.times.total);
@@ -395,7 +330,7 @@ class Worker {
     record.lr = rate;
     if (ledger_) {
       ledger_->complete(record);
-      notes_ = notes();
+      notes_ = judge_.notes();
     }
     if (trace_->iteration_ended()) write_trace();
     return record;
@@ -414,27 +349,16 @@ class Worker {
   void end_epoch(std::size_t epoch, bool whole) {
     flush_records();
     if (group_.rank() != 0) return;
-    progress_.epoch(epoch, epoch_records_);
-    for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank)
-      if (folder_ && whole) folder_->add_epoch(static_cast<int>(rank), epoch_records_[rank]);
-  }
-
-  /// On rank 0: a rank's newest records.
-  void keep(int rank, std::span<const Record> records) {
-    const auto index = static_cast<std::size_t>(rank);
-    for (auto* all : {&epoch_records_[index], &records_[index]})
-      all->insert(all->end(), records.begin(), records.end());
-    if (folder_) folder_->add_iterations(rank, records);
+    progress_.epoch(epoch, book_.epoch_records());
+    book_.end_epoch(whole);
   }
 
   Summary finish(std::size_t steps, double seconds) {
     tester_.test(done_);
     if (group_.rank() == 0 && steps == 0) {  // all of them were done before this start
-      const Row row = last_row();
-      for (std::size_t rank = 0; rank < records_.size(); ++rank)
-        records_[rank] = {row[std::min(rank, row.size() - 1)]};
+      book_.recall_last_step(start_, feed_.images_of(done_ - 1));
       steps = 1;
-      seconds = records_[0].back().times.total;
+      seconds = book_.records()[0].back().times.total;
     }
     Summary summary = conclude(group_, {.config = config_,
                                         .replica = replica_,
@@ -445,36 +369,20 @@ class Worker {
                                         .steps = steps,
                                         .seconds = seconds,
                                         .latency = probe_->seconds(),
-                                        .records = records_,
-                                        .epoch_records = epoch_records_});
+                                        .records = book_.records(),
+                                        .epoch_records = book_.epoch_records()});
     if (group_.rank() != 0) return {};
-    if (done_ < planned_iterations()) summary.stopped = enough_;
+    if (done_ < planned_iterations()) summary.stopped = judge_.enough();
     if (!elastic_) write(summary);
     return summary;
   }
 
-  /// Of the last step, on rank 0.
-  Row last_row() const {
-    if (!rows_so_far().empty()) return rows_so_far().back();
-    Row row;
-    const std::size_t images = feed_.images_of(done_ - 1);
-    if (folder_)
-      for (const auto& its : folder_->read_iterations(done_, done_, images, images))
-        if (!its.empty()) row.push_back(its.back());
-    if (row.empty())
-      throw FileError(
-          fmt::format("{}: it does not have iteration {}, which the results need: "
-                      "start anew in another --run-dir",
-                      (config_.run_dir / "metrics.jsonl").string(), done_));
-    return row;
-  }
-
   void write(const Summary& summary) {
     if (!config_.save.empty()) models::write_safetensors(config_.save, replica_.model_state());
-    if (folder_) {
-      const Record& last = records_[0].back();
+    if (RunFolder* folder = book_.folder()) {
+      const Record& last = book_.records()[0].back();
       add_test(last.epoch, last.lr);
-      folder_->finish(summary);
+      folder->finish(summary);
     }
   }
 
@@ -487,30 +395,23 @@ class Worker {
   const optim::Schedule schedule_;
   Replica replica_;
   std::optional<RunTrace> trace_;
-  std::size_t done_ = 0;     ///< iterations
-  bool unfinished_ = false;  ///< what follows the last step before this start is yet to be done
-  bool needs_checkpoints_ = config_.checkpoint_errors == "stop";  ///< one that fails ends the run
+  std::size_t done_ = 0;  ///< iterations
+  Position start_;
   StopVote stop_vote_;
   bool stopped_ = false;
-  EarlyStop early_stop_;
-  Plateau plateau_;
   Balance balance_;
-  std::string enough_;  ///< why there is to be no more training, if so
   Tester tester_;
+  EpochJudge judge_;
   Machines machines_;
   std::optional<LatencyProbe> probe_;
   double seconds_aside_ = 0;  ///< of writing the trace, and of tests: no part of training
 
   Recorder recorder_;
-  std::optional<Ledger> ledger_;                    ///< in its place, of an elastic run
-  models::Metadata notes_;                          ///< notes() right after the newest step
-  bool someone_waits_ = false;                      ///< to be let in
-  std::vector<std::vector<Record>> records_;        ///< on rank 0: since the start, by rank
-  std::vector<std::vector<Record>> epoch_records_;  ///< on rank 0: of the last epoch, even if it
-                                                    ///< was begun before the start
-  std::optional<FolderLock> lock_;                  ///< on rank 0
-  std::optional<RunFolder> folder_;                 ///< on rank 0
-  CheckpointWriter writer_{config_};                ///< used on rank 0; ends before the lock does
+  std::optional<Ledger> ledger_;                       ///< in its place, of an elastic run
+  models::Metadata notes_;                             ///< the judge's right after the newest step
+  bool someone_waits_ = false;                         ///< to be let in
+  RunBook book_{config_};                              ///< on rank 0
+  CheckpointSaver saver_{group_, config_, progress_};  ///< ends before the book's lock does
 };
 
 }  // namespace
