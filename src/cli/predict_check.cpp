@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -61,19 +62,40 @@ void print_checked(const std::string& what, std::vector<std::string> columns,
   fmt::print("{}: median error {:.1f} %\n", what, 100 * median_error(all));
 }
 
-/// Other lengths than those that were fitted to.
-std::vector<Checked> check_collectives(const Place& place) {
-  const FitPlan plan{.workers = kWorlds, .sizes = {128 << 10, 2 << 20, 16 << 20}};
-  std::vector<Checked> all;
-  for (const predict::Measurement& one : measure_transport(place.transport, plan, place.hosts)) {
-    if (one.collective.operation != comm::Operation::all_reduce) continue;
-    all.push_back({{place.name, std::string(name_of(one.collective.algorithm)),
-                    std::to_string(one.world.size),
-                    format_bytes(static_cast<std::uint64_t>(one.collective.bytes))},
-                   place.model.predicted(one),
-                   one.seconds});
-  }
-  return all;
+const std::vector<std::size_t> kCheckedSizes{128 << 10, 2 << 20, 16 << 20};
+
+bool is_checked(const predict::Measurement& one) {
+  return one.collective.operation == comm::Operation::all_reduce &&
+         std::find(kCheckedSizes.begin(), kCheckedSizes.end(),
+                   static_cast<std::size_t>(one.collective.bytes)) != kCheckedSizes.end();
+}
+
+/// What is fitted to, and other lengths, by turns: a machine is faster at one time than at another.
+std::vector<predict::Measurement> measure_all(const std::string& transport) {
+  FitPlan plan{.workers = kWorlds, .rounds = 5};
+  plan.sizes.insert(plan.sizes.end(), kCheckedSizes.begin(), kCheckedSizes.end());
+  return measure_transport(transport, plan);
+}
+
+predict::Fit fit_to_the_others(const std::string& transport,
+                               std::vector<predict::Measurement> measurements) {
+  std::erase_if(measurements, is_checked);
+  predict::Fit fit = fit_to(transport, measurements);
+  fmt::print("{}; fitted to a median error of {:.1f} %\n", text_of(fit.network),
+             100 * fit.median_error());
+  std::fflush(stdout);
+  return fit;
+}
+
+void check_collectives(const Place& place, const std::vector<predict::Measurement>& measurements,
+                       std::vector<Checked>& all) {
+  for (const predict::Measurement& one : measurements)
+    if (is_checked(one))
+      all.push_back({{place.name, std::string(name_of(one.collective.algorithm)),
+                      std::to_string(one.world.size),
+                      format_bytes(static_cast<std::uint64_t>(one.collective.bytes))},
+                     place.model.predicted(one),
+                     one.seconds});
 }
 
 train::TrainConfig training(const std::filesystem::path& folder, const std::string& name,
@@ -96,30 +118,12 @@ class Trainings {
  public:
   explicit Trainings(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// One worker, which is all that the model is told of, but for how much longer two compute side
-  /// by side that never meet.
-  void record() {
-    run(training(folder_, "alone", 1), nullptr);
-    recorded_ = predict::read_recorded_run(folder_ / "alone");
-    train::TrainConfig apart = training(folder_, "apart", 2);
-    apart.sync = "local-sgd";
-    apart.local_steps = 1000;
-    crowding_ = run(apart, nullptr) / recorded_.seconds();
-    fmt::print("one worker: {:.1f} ms an iteration; two side by side: {:.2f} times as long\n",
-               1e3 * recorded_.seconds(), crowding_);
-  }
-
-  /// What was recorded, beside the same again.
-  Checked check_alone() {
-    return {{"-", "alone", "1"}, recorded_.seconds(), run(training(folder_, "again", 1), nullptr)};
-  }
-
-  std::vector<Checked> check(const Place& place) {
-    std::vector<Checked> all;
-    for (int workers : kWorlds)
+  void check(const Place& place, std::vector<Checked>& all) {
+    for (int workers : kWorlds) {
+      const std::string name = fmt::format("{}-{}", place.name, workers);
+      record(name);
       for (const std::string& method : kMethods) {
-        train::TrainConfig config =
-            training(folder_, fmt::format("{}-{}-{}", place.name, workers, method), workers);
+        train::TrainConfig config = training(folder_, fmt::format("{}-{}", name, method), workers);
         config.sync = method;
         config.transport = place.transport;
         const double measured = run(config, place.hosts);
@@ -127,10 +131,30 @@ class Trainings {
                        predict::predict(job_for(place), method, workers).seconds(),
                        measured});
       }
-    return all;
+      if (workers == kWorlds.front())  // the same again: how far to believe a measurement
+        all.push_back({{place.name, "alone", "1"},
+                       recorded_.seconds(),
+                       run(training(folder_, name + "-again", 1), nullptr)});
+    }
   }
 
  private:
+  /// One worker, which is all that the model is told of, but for how much longer two compute side
+  /// by side that never meet. Before each world anew: see measure_all.
+  void record(const std::string& name) {
+    const std::string alone = name + "-alone";
+    run(training(folder_, alone, 1), nullptr);
+    recorded_ = predict::read_recorded_run(folder_ / alone);
+    train::TrainConfig apart = training(folder_, name + "-apart", 2);
+    apart.sync = "local-sgd";
+    apart.local_steps = 1000;
+    crowding_ = run(apart, nullptr) / recorded_.seconds();
+    fmt::print(
+        "{}: one worker takes {:.1f} ms an iteration, two side by side {:.2f} times as long\n",
+        name, 1e3 * recorded_.seconds(), crowding_);
+    std::fflush(stdout);
+  }
+
   double run(const train::TrainConfig& config, const launch::NetworkHosts* hosts) {
     return run_training(config, ProgressStyle::silent, 1, stdout, OnInterrupt::end, hosts)
         .seconds_per_iteration.p50;
@@ -153,35 +177,29 @@ class Trainings {
   double crowding_ = 1;
 };
 
-void check_place(const Place& place, Trainings& trainings, std::vector<Checked>& collectives,
-                 std::vector<Checked>& iterations) {
-  fmt::print("measuring {} …\n", place.name);
-  std::fflush(stdout);
-  for (Checked& one : check_collectives(place)) collectives.push_back(std::move(one));
-  for (Checked& one : trainings.check(place)) iterations.push_back(std::move(one));
-}
-
 }  // namespace
 
 void run_check(const PredictCommand& options) {
   const std::filesystem::path folder =
       options.run.empty() ? default_run_dir("predict") : options.run;
   Trainings trainings(folder);
-  trainings.record();
-  std::vector<Checked> collectives, iterations{trainings.check_alone()};
-  const predict::Fit shm = fit_transport("shm", {}), gloo = fit_transport("gloo", {});
-  for (const predict::Fit* fit : {&shm, &gloo})
-    fmt::print("{}; fitted to a median error of {:.1f} %\n", text_of(fit->network),
-               100 * fit->median_error());
-  check_place({"shm", "shm", shm, true}, trainings, collectives, iterations);
-  check_place({"gloo", "gloo", gloo}, trainings, collectives, iterations);
+  std::vector<Checked> collectives, iterations;
+  auto check = [&](const Place& place, const std::vector<predict::Measurement>& measurements) {
+    check_collectives(place, measurements, collectives);
+    trainings.check(place, iterations);
+  };
+  const auto over_shm = measure_all("shm");
+  check({"shm", "shm", fit_to_the_others("shm", over_shm), true}, over_shm);
+  const auto over_gloo = measure_all("gloo");
+  const predict::Fit gloo = fit_to_the_others("gloo", over_gloo);
+  check({"gloo", "gloo", gloo}, over_gloo);
   if (::geteuid() == 0) {
     const launch::NetworkHosts hosts(kWorlds.back(), {});
     predict::Fit wires{predict::parse_network("1gbit"), launch::find_cores().usable(), {}};
     // What the kernel's copies take of a core is known from loopback.
     const double core_share = gloo.network.per_byte / wires.network.per_byte;
-    check_place({"1gbit", "gloo", wires, false, core_share, &hosts}, trainings, collectives,
-                iterations);
+    check({"1gbit", "gloo", wires, false, core_share, &hosts},
+          measure_transport("gloo", {.workers = kWorlds, .sizes = kCheckedSizes}, &hosts));
   } else {
     fmt::print("not root: links of 1 Gbit/s between namespaces are left out\n");
   }

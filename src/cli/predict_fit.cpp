@@ -48,22 +48,25 @@ std::vector<predict::Measurement> measure_transport(const std::string& transport
   Fastest fastest;
   for (int round = 0; round < plan.rounds; ++round)
     for (int workers : plan.workers) {
-      const BenchPlan barrier{.op = "barrier", .algorithms = {}, .sizes = {0}, .repeat = 20};
-      fastest.add(measure_on(transport, workers, barrier, hosts), Operation::barrier);
       const BenchPlan all_reduce{.algorithms = {}, .sizes = plan.sizes, .repeat = plan.repeat};
       fastest.add(measure_on(transport, workers, all_reduce, hosts), Operation::all_reduce);
     }
   return fastest.measurements();
 }
 
-predict::Fit fit_transport(const std::string& transport, const FitPlan& plan) {
-  require_transport(transport);
+predict::Fit fit_to(const std::string& transport,
+                    const std::vector<predict::Measurement>& measurements) {
   predict::Network start = predict::parse_network("loopback");
   start.name = transport;
   // Gloo has threads of its own and the kernel copy, at both ends of a message at once; elsewhere
   // the ranks themselves copy into memory that they share, and out of it.
   start.message_cores = transport.find("gloo") == std::string::npos ? 1 : 2;
-  return predict::fit(start, launch::find_cores().usable(), measure_transport(transport, plan));
+  return predict::fit(start, launch::find_cores().usable(), measurements);
+}
+
+predict::Fit fit_transport(const std::string& transport, const FitPlan& plan) {
+  require_transport(transport);
+  return fit_to(transport, measure_transport(transport, plan));
 }
 
 }  // namespace lockstep::cli

@@ -69,9 +69,18 @@ Cost longest(std::initializer_list<Cost> costs, const Network& network) {
 /// can be passed on (α + S(β+γ)); the last takes until its last segment is there. From the steps
 /// that add to the others the longest way leads over the first segment; or over the last where
 /// adding is slower than sending, when only a window of what follows is here already; or the link
-/// never rests at all.
+/// never rests at all. Where cores carry messages each is their work from beginning to end, and
+/// nothing hides behind anything.
 Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& network) {
   const double chunk = bytes / ranks;
+  if (network.by_cores()) {
+    const double steps = (ranks - 1) * (int{reduces} + int{gathers});
+    return {.messages = steps * std::max(1.0, std::ceil(chunk / kSegment)),
+            .bytes = steps * chunk,
+            .added = reduces ? (ranks - 1) * chunk : 0,
+            .busy = static_cast<double>(ranks),
+            .footprint = ranks * bytes};
+  }
   const double segment = std::min(chunk, kSegment);
   const double last = chunk - std::max(0.0, std::ceil(chunk / kSegment) - 1) * kSegment;
   const Cost link{.bytes = chunk}, adder{.added = chunk};

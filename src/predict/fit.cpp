@@ -103,20 +103,26 @@ std::vector<Network> guesses_of_caches(const Network& start) {
 }
 
 /// Measurements that are far off, because something else ran on the machine, count less the further
-/// they are.
-double weight_of(double error) {
+/// they are: at first in proportion, so that what is found is near; then hardly at all.
+double weight_of(double error, bool at_first) {
   constexpr double kNear = 0.1;
-  return kNear / std::max(kNear, std::abs(error));
+  const double times = std::abs(error) / kNear;
+  return at_first ? 1 / std::max(1.0, times) : 1 / (1 + times * times);
 }
 
-/// The best numbers, and the weighted sum of the squares of their errors.
+/// What such weights make the least of.
+double loss_of(double error) {
+  return -std::log(weight_of(error, false));
+}
+
+/// The best numbers, and the sum of their losses.
 std::pair<Fit, double> fit_from(const Network& guess, int cores,
                                 const std::vector<Measurement>& measurements) {
   Fit result{guess, cores, measurements};
   std::vector<double> weights(measurements.size(), 1);
-  double sum = 0;
+  double loss = 0;
   // Again with what was found: the network decides on the model.
-  constexpr int kRounds = 10;
+  constexpr int kRounds = 16;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Row> rows;
     for (const Measurement& one : measurements) rows.push_back(row_of(one, result.network, cores));
@@ -126,14 +132,14 @@ std::pair<Fit, double> fit_from(const Network& guess, int cores,
           std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r[i] > 0; });
       if (told) result.network.*kNumbers[i] = numbers[i];
     }
-    sum = 0;
+    loss = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const double error = error_of(rows[r], numbers);
-      weights[r] = weight_of(error);
-      sum += weights[r] * error * error;
+      weights[r] = weight_of(error, round < kRounds / 2);
+      loss += loss_of(error);
     }
   }
-  return {result, sum};
+  return {result, loss};
 }
 
 void require_enough(const Network& network, const std::vector<Measurement>& measurements) {
@@ -165,9 +171,9 @@ Fit fit(const Network& start, int cores, const std::vector<Measurement>& measure
   constexpr double kGoodPart = 0.2;
   least *= 1 - kGoodPart;
   for (const Network& guess : guesses_of_caches(start)) {
-    const auto [found, sum] = fit_from(guess, cores, measurements);
-    if (sum >= least) continue;
-    least = sum;
+    const auto [found, loss] = fit_from(guess, cores, measurements);
+    if (loss >= least) continue;
+    least = loss;
     best = found;
   }
   return best;

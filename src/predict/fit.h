@@ -30,9 +30,10 @@ struct Fit {
   double median_error() const;
 };
 
-/// The numbers of the network that make the sum of the squares of all relative errors least, none
-/// of them negative. `start` has its name, how many cores a message takes, and a first guess for what
-/// the measurements say nothing of. Throws UsageError if there are fewer measurements than numbers.
+/// The numbers of the network, none of them negative, that make relative errors least: their
+/// squares where they are small; those that are far off hardly count. `start` has its name, how
+/// many cores a message takes, and a first guess for what the measurements say nothing of. Throws
+/// UsageError if there are fewer measurements than numbers.
 Fit fit(const Network& start, int cores, const std::vector<Measurement>& measurements);
 
 nlohmann::json to_json(const Network& network);
