@@ -21,14 +21,19 @@ REMEDIES = {
     "linear, warm-up": f"{LINEAR} --warmup 0.5",
     "linear, warm-up, cosine": f"{LINEAR} --warmup 0.5 --schedule cosine",
     "linear, warm-up, cosine, clipping": f"{LINEAR} --warmup 0.5 --schedule cosine --clip 1",
+    "label smoothing": f"{SGD} --lr 0.01 --label-smoothing 0.1",
+    "no decay of vectors": f"{SGD} --lr 0.01 --no-decay-bn-bias",
     "LARS": f"{SGD} --optimizer lars --lr 5 --warmup 0.5 --schedule polynomial:2 --no-decay-bn-bias",
     "LAMB": "--optimizer lamb --lr 0.005 --weight-decay 0.01 --warmup 0.5 --schedule cosine --no-decay-bn-bias",
 }
+SCALED = {"square root", "linear"}  # at --lr-batch the rate of these is the plain one
 COLOURS = ["#4e79a7", "#f28e2b", "#59a14f"]
 
 
 def result_of(options, remedy, batch):
     """The run's summary; it is made unless the folder has it."""
+    if remedy in SCALED and batch == 128:
+        remedy = "nothing"
     name = f"{batch}-{remedy.replace(', ', '-').replace(' ', '_')}"
     file = options.folder / f"{name}.json"
     if not file.exists() and options.missing == "run":
@@ -36,7 +41,7 @@ def result_of(options, remedy, batch):
         half = file.with_suffix(".part")
         subprocess.run([options.binary, "train", *COMMON, *REMEDIES[remedy].split(), "--batch", str(batch), "--epochs",
                         str(options.epochs), "--data-dir", options.data_dir, "--threads", str(options.threads),
-                        "--json", half], check=True, stdout=subprocess.DEVNULL)
+                        "--run-dir", options.folder / name, "--json", half], check=True, stdout=subprocess.DEVNULL)
         half.rename(file)
     return json.loads(file.read_text()) if file.exists() else None
 
