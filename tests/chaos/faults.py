@@ -164,7 +164,13 @@ class OnSmallDisk(Fault):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", self.disk], check=True)
 
     def remount(self, option):
-        subprocess.run(["mount", "-o", f"remount,{option}", self.disk], check=True)
+        """Who was killed with its launcher may have a file open for a moment longer: then the disk is busy."""
+        command = ["mount", "-o", f"remount,{option}", self.disk]
+        for _ in range(200):
+            if subprocess.run(command, capture_output=True).returncode == 0:
+                return
+            time.sleep(0.05)
+        subprocess.run(command, check=True)
 
     def fill(self):
         with contextlib.suppress(OSError), open(self.disk / "ballast", "wb", buffering=0) as ballast:
