@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(3);
 constexpr std::chrono::seconds kBetweenLooks(1);
+constexpr std::chrono::seconds kSilence(60);  // after which nobody will answer any more
 
 }  // namespace
 
@@ -29,9 +30,12 @@ StoreClient& ElasticWatch::store() {
 template <typename Question>
 bool ElasticWatch::ask(const Question& question) {
   try {
-    return question();
+    const bool answer = question();
+    silence_.reset();
+    return answer;
   } catch (const Error&) {
     store_.reset();
+    if (!silence_) silence_ = Deadline::after(kSilence);
     return false;
   }
 }
@@ -48,7 +52,7 @@ bool ElasticWatch::over_for(std::chrono::milliseconds overtime) {
   if (end_of_overtime_) return end_of_overtime_->passed();
   if (!next_look_.passed()) return false;
   next_look_ = Deadline::after(kBetweenLooks);
-  if (is_over()) end_of_overtime_ = Deadline::after(overtime);
+  if (is_over() || (silence_ && silence_->passed())) end_of_overtime_ = Deadline::after(overtime);
   return false;
 }
 

@@ -18,8 +18,8 @@ class ElasticWatch {
   /// Whether the workers have ended the run, and well, whatever became of some.
   bool is_done();
 
-  /// Whether the run, which may have ended in any way, has been over for so long. Asks about once a
-  /// second.
+  /// Whether the run, which may have ended in any way, has been over for so long; it is, too, when
+  /// nobody has answered for a minute. Asks about once a second.
   bool over_for(std::chrono::milliseconds overtime);
 
   /// Whether the run is not over, and workers that joined it are in it.
@@ -41,6 +41,7 @@ class ElasticWatch {
   const int began_with_;
   std::optional<StoreClient> store_;  ///< none before the first question, and where nobody answers
   Deadline next_look_;
+  std::optional<Deadline> silence_;  ///< nobody has answered since a minute before
   std::optional<Deadline> end_of_overtime_;
 };
 

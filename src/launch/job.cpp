@@ -130,12 +130,8 @@ JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& r
                     const JobOptions& options) {
   const bool elastic = options.nodes.elastic || options.nodes.join;
   ElasticWatch watch(site.rendezvous(), site.token(), site.began_with());
-  bool some_ended = false;  // before that nobody needs to ask
-  const auto ended = [&](const Outcome& outcome) {
-    some_ended = true;
-    site.worker_ended(outcome);
-  };
-  const auto overdue = [&] { return elastic && some_ended && watch.over_for(options.overtime); };
+  const auto ended = [&](const Outcome& outcome) { site.worker_ended(outcome); };
+  const auto overdue = [&] { return elastic && watch.over_for(options.overtime); };
   JobResult result = supervisor.wait(options.grace, {.ended = ended,
                                                      .stop = [&] { return site.tick(); },
                                                      .overdue = overdue,

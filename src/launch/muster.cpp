@@ -64,6 +64,15 @@ Group Muster::first(const std::function<bool()>& stop_asked) {
 }
 
 std::string Muster::wait_for_admission(const std::function<bool()>& stop_asked) {
+  try {
+    return admission(stop_asked);
+  } catch (const TimeoutError& error) {  // no worker is late: it has none yet
+    throw RendezvousLostError(fmt::format(
+        "rank {}, which waited to join, has lost the rendezvous: {}", number_, error.what()));
+  }
+}
+
+std::string Muster::admission(const std::function<bool()>& stop_asked) {
   store_->set(elastic_key("ready", number_), "");
   for (;; std::this_thread::sleep_for(10 * kBetweenLooks)) {
     if (stop_asked && stop_asked())
@@ -206,6 +215,9 @@ bool Muster::stop_asked() {
   next_stop_look_ = Deadline::after(kBetweenLooksForNew);
   try {
     return store_->look(kElasticStop).has_value();
+  } catch (const TimeoutError& error) {  // every further look would take as long
+    throw RendezvousLostError(
+        fmt::format("rank {} has lost the rendezvous: {}", number_, error.what()));
   } catch (const Error&) {
     return false;  // that the rendezvous is lost matters when it is needed
   }

@@ -109,6 +109,7 @@ class Muster {
 
  private:
   std::string wait_for_admission(const std::function<bool()>& stop_asked);
+  std::string admission(const std::function<bool()>& stop_asked);
   void agree_on_change(int suspect);
   void decide(int suspect);
   std::string proposal(const std::set<int>& present);

@@ -51,7 +51,7 @@ std::string differences(const models::Metadata& then, const models::Metadata& no
 }
 
 std::string differences_on_ranks(Group& group, const models::Metadata& then,
-                                 const models::Metadata& now) {
+                                 const models::Metadata& now, const std::vector<int>& numbers) {
   std::string text = differences(then, now);
   std::vector<std::uint8_t> differs(static_cast<std::size_t>(group.size()));
   group.all_gather(std::vector<std::uint8_t>{text.empty() ? std::uint8_t{0} : std::uint8_t{1}},
@@ -60,7 +60,8 @@ std::string differences_on_ranks(Group& group, const models::Metadata& then,
   if (first == differs.end()) return "";
   const int rank = static_cast<int>(first - differs.begin());
   sync::share_text(group, text, rank);
-  return rank == 0 ? text : fmt::format("rank {}: {}", rank, text);
+  const int number = numbers.empty() ? rank : numbers[static_cast<std::size_t>(rank)];
+  return rank == 0 ? text : fmt::format("rank {}: {}", number, text);
 }
 
 }  // namespace lockstep::train

@@ -26,8 +26,8 @@ models::Metadata arithmetic_in(const models::Metadata& metadata);
 std::string differences(const models::Metadata& then, const models::Metadata& now);
 
 /// The same of the lowest rank that has any, which is named unless it is 0: "rank 3: processor was
-/// A and is B". A collective; all ranks get it.
+/// A and is B". Ranks go by `numbers`, if there are any. A collective; all ranks get it.
 std::string differences_on_ranks(Group& group, const models::Metadata& then,
-                                 const models::Metadata& now);
+                                 const models::Metadata& now, const std::vector<int>& numbers);
 
 }  // namespace lockstep::train

@@ -109,6 +109,7 @@ class Course {
  private:
   Summary train_in(Group group) {
     elastic_.change = muster_.change();
+    elastic_.members = muster_.members();
     bring_to_newest(group, config_, elastic_.carried);
     if (!elastic_.carried && muster_.all_joined()) give_up_without_state();
     return train_worker(std::move(group), config_, progress_, stop_asked_, &elastic_);

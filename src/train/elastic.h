@@ -33,6 +33,7 @@ struct Carried {
 struct Elastic {
   std::optional<Carried> carried;       ///< nothing before its first group trains
   bool trained = false;                 ///< in some group, rather than been let in only
+  std::vector<int> members{};           ///< the workers' numbers, by rank in the group
   std::string change;                   ///< what has happened to the group since; empty for nothing
   std::function<bool()> someone_waits;  ///< to be let in: asked on rank 0
   std::function<void()> done;           ///< all results are written

@@ -26,16 +26,16 @@ void RunBook::lock(bool goes_on) {
 
 void RunBook::open(const Position& at, const Feed& feed, const RunFolder::Plan& plan) {
   if (!config_.resume && !at.in_memory) require_no_checkpoints(config_.run_dir);
-  // What comes after where this goes on is another run's; where it has all in memory, its own.
-  if (lock_)
-    remove_left_over(config_.run_dir,
-                     at.in_memory ? std::numeric_limits<std::size_t>::max() : at.done);
   const std::size_t whole = at.unfinished ? at.done - 1 : at.done;
   const std::size_t epochs = whole / feed.batches_per_epoch();
   RunFolder::Done done{at.done, epochs};
   if (at.unfinished) done.again = at.done + 1;
   if (!at.rows.empty()) done.again = static_cast<std::size_t>(at.rows.front().front().iteration);
   folder_.emplace(config_.run_dir, config_, done, plan);
+  // What comes after where this goes on is another run's; where it has all in memory, its own.
+  if (lock_)
+    remove_left_over(config_.run_dir,
+                     at.in_memory ? std::numeric_limits<std::size_t>::max() : at.done);
   for (const Row& row : at.rows)
     for (std::size_t rank = 0; rank < row.size(); ++rank)
       folder_->add_iterations(static_cast<int>(rank), std::span(row).subspan(rank, 1));

@@ -96,7 +96,9 @@ void Worker::take_over(const Checkpoint& checkpoint, const std::string& source) 
   start_ = {done_, checkpoint.unfinished, carried_so_far() != nullptr, rows_so_far()};
   feed_.skip(done_);
   const std::string changed =
-      config_.shards > 0 ? differences_on_ranks(group_, checkpoint.arithmetic, arithmetic()) : "";
+      config_.shards > 0 ? differences_on_ranks(group_, checkpoint.arithmetic, arithmetic(),
+                                                elastic_ ? elastic_->members : std::vector<int>{})
+                         : "";
   if (group_.rank() == 0 && !changed.empty())
     progress_.notice(fmt::format(
         "going on with another arithmetic than {} was made with, so that the last bits of the "
@@ -125,7 +127,10 @@ void Worker::say_start(std::size_t iterations) {
 
 void Worker::resume() {
   const Checkpoint checkpoint = share_checkpoint(group_, config_, planned_iterations());
-  if (checkpoint.iteration >= planned_iterations() && !checkpoint.unfinished)
+  const std::size_t planned = planned_iterations();
+  const bool more =
+      checkpoint.iteration < planned || (checkpoint.iteration == planned && checkpoint.unfinished);
+  if (!more)
     throw UsageError(
         fmt::format("{} has {} iterations, all that were asked for: there is nothing to resume",
                     checkpoint.file.string(), checkpoint.iteration));

@@ -12,14 +12,14 @@ using std::chrono::milliseconds;
 constexpr int kRight = 0, kWrong = 1, kLeftBehind = 3, kEnded = 5;
 
 JobOptions elastic_job(int workers) {
-  JobOptions job{.workers = workers, .overtime = milliseconds(200)};
+  JobOptions job{.workers = workers, .overtime = milliseconds(1000)};
   job.nodes.elastic = true;
   return job;
 }
 
 MusterOptions impatient() {
   MusterOptions hasty = options();
-  hasty.group.timeout = milliseconds(500);
+  hasty.group.timeout = milliseconds(3000);
   hasty.patience_with_lost = milliseconds(200);
   return hasty;
 }
