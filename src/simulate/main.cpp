@@ -3,10 +3,13 @@
 #include "simulate/platform.h"
 #include "simulate/rank.h"
 
+#include <poll.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
@@ -44,6 +47,14 @@ double simulate(Simulation& simulation) {
   return simulation.end;
 }
 
+/// Nobody else wants the result. Whoever was gone before this asked for the signal no longer reads
+/// what is written to standard error.
+void end_with_whoever_started_this() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pollfd complaints{STDERR_FILENO, 0, 0};
+  if (::poll(&complaints, 1, 0) == 1 && (complaints.revents & POLLERR) != 0) std::_Exit(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,7 +62,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lockstep-simulate REQUEST RESULT: lockstep predict starts it\n");
     return 2;
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody else wants the result
+  end_with_whoever_started_this();
   try {
     Simulation simulation{.file = lockstep::simulate::read_request(argv[1]), .meetings = {}};
     const double seconds = simulate(simulation);
