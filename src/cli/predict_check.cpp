@@ -65,8 +65,7 @@ void print_checked(const std::string& what, std::vector<std::string> columns,
 const std::vector<std::size_t> kCheckedSizes{128 << 10, 2 << 20, 16 << 20};
 
 bool is_checked(const predict::Measurement& one) {
-  return one.collective.operation == comm::Operation::all_reduce &&
-         std::find(kCheckedSizes.begin(), kCheckedSizes.end(),
+  return std::find(kCheckedSizes.begin(), kCheckedSizes.end(),
                    static_cast<std::size_t>(one.collective.bytes)) != kCheckedSizes.end();
 }
 

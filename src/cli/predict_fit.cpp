@@ -11,16 +11,14 @@ namespace lockstep::cli {
 
 namespace {
 
-using comm::Operation;
-
 /// The fastest of several rounds, by what was timed.
 class Fastest {
  public:
-  void add(const BenchRun& run, Operation operation) {
+  void add(const BenchRun& run) {
     for (const BenchResult& result : run.results) {
       if (result.algorithm == Algorithm::native) continue;  // nobody knows what it does
-      const auto [place, is_new] = seconds_.try_emplace(
-          {operation, result.algorithm, run.workers, result.bytes}, result.seconds);
+      const auto [place, is_new] =
+          seconds_.try_emplace({result.algorithm, run.workers, result.bytes}, result.seconds);
       if (!is_new) place->second = std::min(place->second, result.seconds);
     }
   }
@@ -28,16 +26,17 @@ class Fastest {
   std::vector<predict::Measurement> measurements() const {
     std::vector<predict::Measurement> all;
     for (const auto& [what, seconds] : seconds_) {
-      const auto& [operation, algorithm, workers, bytes] = what;
+      const auto& [algorithm, workers, bytes] = what;
       const int per_host = algorithm == Algorithm::direct ? workers : 1;
-      all.push_back(
-          {{operation, algorithm, static_cast<double>(bytes)}, {workers, per_host}, seconds});
+      all.push_back({{comm::Operation::all_reduce, algorithm, static_cast<double>(bytes)},
+                     {workers, per_host},
+                     seconds});
     }
     return all;
   }
 
  private:
-  std::map<std::tuple<Operation, Algorithm, int, std::uint64_t>, double> seconds_;
+  std::map<std::tuple<Algorithm, int, std::uint64_t>, double> seconds_;
 };
 
 }  // namespace
@@ -49,7 +48,7 @@ std::vector<predict::Measurement> measure_transport(const std::string& transport
   for (int round = 0; round < plan.rounds; ++round)
     for (int workers : plan.workers) {
       const BenchPlan all_reduce{.algorithms = {}, .sizes = plan.sizes, .repeat = plan.repeat};
-      fastest.add(measure_on(transport, workers, all_reduce, hosts), Operation::all_reduce);
+      fastest.add(measure_on(transport, workers, all_reduce, hosts));
     }
   return fastest.measurements();
 }

@@ -30,8 +30,7 @@ std::string bucket_of(const Prediction& one) {
 std::vector<std::string> link_cells(Algorithm algorithm, double bytes,
                                     const comm::RecordedWorld& world, double seconds,
                                     const predict::Network& network) {
-  const bool in_memory = world.hosts() == 1 && world.per_host > 1 && !network.by_cores();
-  if (algorithm == Algorithm::direct || in_memory) return {"-", "-", "-"};
+  if (algorithm == Algorithm::direct || predict::in_memory(world, network)) return {"-", "-", "-"};
   const int links = world.hosts() > 1 ? world.hosts() : world.size;
   return {percent_cell(predict::utilisation(bytes, links, seconds, network)),
           fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, links, network)),
@@ -40,9 +39,7 @@ std::vector<std::string> link_cells(Algorithm algorithm, double bytes,
 
 /// The only one has no name but `auto`.
 std::vector<Algorithm> algorithms_in(comm::Operation operation, const comm::RecordedWorld& world) {
-  auto algorithms =
-      comm::algorithms_of(operation, {.shared_memory = world.per_host > 1 && world.hosts() == 1,
-                                      .hierarchy = world.per_host > 1 && world.hosts() > 1});
+  auto algorithms = comm::algorithms_of(operation, predict::offers_of(world));
   if (algorithms.empty()) algorithms.push_back(Algorithm::automatic);
   return algorithms;
 }

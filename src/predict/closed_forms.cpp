@@ -214,12 +214,6 @@ Cost by_messages(const Collective& what, const RecordedWorld& world, const Netwo
   }
 }
 
-/// Ranks of one host pass messages through its memory, where they agree as well. A transport whose
-/// messages cores copy was measured like that already.
-bool in_memory(const RecordedWorld& world, const Network& network) {
-  return world.hosts() == 1 && world.per_host > 1 && !network.by_cores();
-}
-
 Cost through_memory(const Collective& what, const RecordedWorld& world, const Network& network) {
   Network memory = network;
   memory.latency = network.meeting;
@@ -232,12 +226,6 @@ Cost through_memory(const Collective& what, const RecordedWorld& world, const Ne
   return cost;
 }
 
-comm::Offers offers_of(const RecordedWorld& world) {
-  return {.shared_memory = world.per_host > 1 && world.hosts() == 1,
-          .hierarchy = world.per_host > 1 && world.hosts() > 1,
-          .native = true};
-}
-
 std::string_view transport_of(const RecordedWorld& world) {
   if (world.per_host == 1) return "gloo";
   return world.hosts() == 1 ? "shm" : "shm+gloo";
@@ -245,10 +233,19 @@ std::string_view transport_of(const RecordedWorld& world) {
 
 }  // namespace
 
+bool in_memory(const RecordedWorld& world, const Network& network) {
+  return world.hosts() == 1 && world.per_host > 1 && !network.by_cores();
+}
+
+comm::Offers offers_of(const RecordedWorld& world) {
+  return {.shared_memory = world.per_host > 1 && world.hosts() == 1,
+          .hierarchy = world.per_host > 1 && world.hosts() > 1,
+          .native = false};
+}
+
 Algorithm resolve(const Collective& collective, const RecordedWorld& world) {
   if (collective.algorithm != Algorithm::automatic) return collective.algorithm;
-  comm::Offers offers = offers_of(world);
-  offers.native = false;  // what MPI does is not what is predicted unless it is asked for
+  const comm::Offers offers = offers_of(world);
   if (collective.operation == Operation::all_reduce)
     return comm::pick(comm::auto_table(), transport_of(world), offers, world.size,
                       static_cast<std::uint64_t>(collective.bytes));
@@ -258,8 +255,10 @@ Algorithm resolve(const Collective& collective, const RecordedWorld& world) {
 
 Cost cost_of(const Collective& collective, const RecordedWorld& world, const Network& network) {
   Collective what = collective;
-  comm::require_algorithm(what.operation, comm::name_of(what.operation), what.algorithm,
-                          offers_of(world), transport_of(world));
+  comm::Offers offers = offers_of(world);
+  offers.native = true;
+  comm::require_algorithm(what.operation, comm::name_of(what.operation), what.algorithm, offers,
+                          transport_of(world));
   what.algorithm = resolve(what, world);
   Cost cost;
   if (world.size > 1) {

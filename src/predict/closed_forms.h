@@ -5,6 +5,7 @@
 
 #include <lockstep/types.h>
 
+#include "comm/algorithms.h"
 #include "comm/fingerprint.h"
 #include "comm/recording/recorded_steps.h"
 #include "predict/cost.h"
@@ -18,6 +19,14 @@ struct Collective {
   Algorithm algorithm = Algorithm::automatic;
   double bytes = 0;
 };
+
+/// Whether ranks, all of one host, pass messages through its memory, where they agree as well. A
+/// transport whose messages cores copy was measured like that already.
+bool in_memory(const comm::RecordedWorld& world, const Network& network);
+
+/// What ranks of such a world choose among. `native` only if it is asked for: nobody knows what
+/// MPI does.
+comm::Offers offers_of(const comm::RecordedWorld& world);
 
 /// The algorithm that `automatic` stands for; any other is itself.
 Algorithm resolve(const Collective& collective, const comm::RecordedWorld& world);
