@@ -10,6 +10,10 @@
 // their collectives, which is easiest when one thread makes the calls. Asynchronous collectives run
 // in order on the group's own thread; a blocking one with nothing pending runs on the caller's
 // thread.
+//
+// Fork: a process that a rank forks may ask for rank(), size() and transport(); all else throws a
+// UsageError there. However the child ends, the rank and its peers do not notice. Memory from
+// allocate() is not copied by the fork: what the child writes there, the rank reads.
 #pragma once
 
 #include <lockstep/memory.h>
@@ -83,7 +87,8 @@ class Group {
   Memory allocate(std::size_t bytes);
 
   // The collectives. Each has an asynchronous twin, whose arrays belong to it until its Work was
-  // waited for. `automatic` picks the algorithm by what the transport can do, the length and the
+  // waited for: the call does not compile for a temporary vector. A null pointer with a length is a
+  // UsageError. `automatic` picks the algorithm by what the transport can do, the length and the
   // number of ranks; asking for one that an operation or a transport does not have is a UsageError.
 
   /// Combines all ranks' arrays element by element; all ranks get the result, the same to the bit.
@@ -104,7 +109,7 @@ class Group {
   /// ring, halving-doubling, direct, native.
   void reduce_scatter(ConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,
                       Algorithm algorithm = Algorithm::automatic);
-  Work reduce_scatter_async(ConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,
+  Work reduce_scatter_async(AsyncConstArrayView all, ArrayView mine, ReduceOp op = ReduceOp::sum,
                             Algorithm algorithm = Algorithm::automatic);
 
   /// Copies root's array to all ranks. Algorithms: star, tree, direct.
@@ -114,17 +119,17 @@ class Group {
   /// All ranks get all ranks' arrays in rank order. `all` holds size() × mine.count elements;
   /// `mine` may be this rank's part of it. Algorithms: ring, direct.
   void all_gather(ConstArrayView mine, ArrayView all, Algorithm algorithm = Algorithm::automatic);
-  Work all_gather_async(ConstArrayView mine, ArrayView all,
+  Work all_gather_async(AsyncConstArrayView mine, ArrayView all,
                         Algorithm algorithm = Algorithm::automatic);
 
   /// Root gets all ranks' arrays in rank order. `all` holds size() × mine.count elements on root;
   /// it is ignored elsewhere.
   void gather(ConstArrayView mine, ArrayView all, int root = 0);
-  Work gather_async(ConstArrayView mine, ArrayView all, int root = 0);
+  Work gather_async(AsyncConstArrayView mine, ArrayView all, int root = 0);
 
   /// The reverse of gather: each rank gets its part of root's array.
   void scatter(ConstArrayView all, ArrayView mine, int root = 0);
-  Work scatter_async(ConstArrayView all, ArrayView mine, int root = 0);
+  Work scatter_async(AsyncConstArrayView all, ArrayView mine, int root = 0);
 
   /// Returns when all ranks have called it.
   void barrier();
@@ -135,7 +140,7 @@ class Group {
   /// 0.
   void send(ConstArrayView data, int to, int tag = 0);
   void recv(ArrayView data, int from, int tag = 0);
-  Work isend(ConstArrayView data, int to, int tag = 0);
+  Work isend(AsyncConstArrayView data, int to, int tag = 0);
   Work irecv(ArrayView data, int from, int tag = 0);
 
   /// Splits the group: ranks that name the same color form a new one, in the order of (key, rank).
@@ -153,6 +158,9 @@ class Group {
   /// before is not being called any more. It must not throw, nor use the
   /// group.
   void observe(OperationObserver observer);
+
+  /// What is behind it, for Lockstep's own use.
+  const std::shared_ptr<comm::GroupCore>& core() const { return core_; }
 
  private:
   std::shared_ptr<comm::GroupCore> core_;

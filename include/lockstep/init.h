@@ -13,10 +13,18 @@ namespace lockstep {
 /// serves the rendezvous; Open MPI's, then PMI's variables, where MPI exchanges the address;
 /// Slurm's. A rank without a size is an error; with nothing at all it is a world of one.
 /// Ranks may run on several hosts if they know a token (LOCKSTEP_TOKEN, set by `lockstep launch`):
-/// without one only loopback is served. GroupOptions has how they talk. Throws UsageError,
-/// TimeoutError, PeerLostError or Error.
+/// without one only loopback is served. GroupOptions has how they talk.
 ///
-/// Call it once a process; every rank of the run must.
+/// Ranks that ask for different transports, are of worlds of different sizes, or have different
+/// versions of Lockstep or tables in LOCKSTEP_AUTO_TABLE, all get the same MismatchError, which
+/// names the ranks. Throws UsageError, TimeoutError, PeerLostError or Error besides.
+///
+/// Raises this process's soft limit on open files towards the hard one, since a rank has
+/// connections to every other; programs that it starts inherit that.
+///
+/// Call it once a process, in every rank of the run, and copy the Group where it is needed. After a
+/// call that succeeded, any other throws UsageError, even when the group is gone; one that failed
+/// may be tried again.
 Group init(const GroupOptions& options = {});
 
 }  // namespace lockstep

@@ -21,9 +21,12 @@ class Memory {
 
   /// The block as elements of type T, as many as fit.
   template <typename T>
-  std::span<T> as() const {
+  std::span<T> as() const& {
     return {reinterpret_cast<T*>(data_), bytes_ / sizeof(T)};
   }
+  /// Keep the Memory: the span of a temporary one would point to a freed block.
+  template <typename T>
+  std::span<T> as() const&& = delete;
 
  private:
   std::shared_ptr<void> owner_;

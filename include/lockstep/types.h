@@ -132,4 +132,13 @@ struct ConstArrayView {
   ConstArrayView slice(std::size_t begin, std::size_t length) const;
 };
 
+/// What asynchronous calls read: everything that a ConstArrayView can be made from, except a
+/// temporary vector, which would be gone before the operation has read it.
+struct AsyncConstArrayView : ConstArrayView {
+  using ConstArrayView::ConstArrayView;
+  AsyncConstArrayView(const ConstArrayView& view) : ConstArrayView(view) {}  // NOLINT
+  template <typename T>
+  AsyncConstArrayView(const std::vector<T>&&) = delete;
+};
+
 }  // namespace lockstep

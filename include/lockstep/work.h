@@ -13,7 +13,9 @@ class WorkState;
 /// A small value; copies refer to the same operation. An empty Work is done.
 ///
 /// The arrays given to the operation belong to it until wait() has returned or thrown. Dropping the
-/// last handle without waiting neither cancels the operation nor reports its error.
+/// last handle without waiting neither cancels the operation nor reports its error. An exception
+/// that drops it is another matter, since the arrays often go next: that waits for the end of a
+/// collective, and leaves the group if a message is under way. Declare a Work after its arrays.
 class Work {
  public:
   Work() = default;

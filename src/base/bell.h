@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/check.h"
+#include "base/descriptors.h"
 #include "base/unique_fd.h"
 
 #include <sys/eventfd.h>
@@ -14,7 +15,11 @@ namespace lockstep {
 /// Any thread may ring it.
 class Bell {
  public:
-  Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { LOCKSTEP_CHECK(fd_, "eventfd failed"); }
+  /// Throws DescriptorShortageError.
+  Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!fd_) throw_if_descriptor_shortage("make an event descriptor");
+    LOCKSTEP_CHECK(fd_, "eventfd failed");
+  }
 
   /// Readable from ring() to silence().
   int fd() const { return fd_.get(); }

@@ -2,10 +2,12 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/files.h"
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -55,6 +57,19 @@ bool watch(const UniqueFd& events, const UniqueFd& socket) {
   return ::epoll_ctl(events.get(), EPOLL_CTL_ADD, socket.get(), &event) == 0;
 }
 
+UniqueFd accept_on(const UniqueFd& listener) {
+  return UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+bool is_readable(const UniqueFd& socket) {
+  pollfd watched{socket.get(), POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+UniqueFd duplicate(const UniqueFd& file) {
+  return UniqueFd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+}
+
 }  // namespace
 
 GuardedListener::GuardedListener(const Address& address, std::string token, std::string purpose)
@@ -62,7 +77,9 @@ GuardedListener::GuardedListener(const Address& address, std::string token, std:
       token_(std::move(token)),
       purpose_(std::move(purpose)),
       listener_(listen_on(address)),
-      events_(::epoll_create1(EPOLL_CLOEXEC)) {
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      spare_(duplicate(listener_)) {
+  if (!events_ || !spare_) throw_if_descriptor_shortage("listen on " + address.text());
   if (!events_ || !watch(events_, listener_))
     throw Error(fmt::format("cannot watch connections: {}", last_system_error()));
 }
@@ -81,18 +98,36 @@ std::vector<ProvedConnection> GuardedListener::service() {
 
 void GuardedListener::accept_new() {
   for (std::size_t count = 0; count < kMaxPending / 2; ++count) {
-    UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket) {
+    if (UniqueFd socket = accept_on(listener_)) {
       add(std::move(socket));
-    } else if (errno == EMFILE || errno == ENFILE) {
-      // Out of descriptors: the listener stays readable, and its owner would come back at once.
-      if (!pending_.empty()) pending_.pop_front();
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      return;
-    } else if (errno == EAGAIN) {
-      return;
+      continue;
     }
+    const int error = errno;
+    // Without a descriptor the kernel does not even look for a connection.
+    if (error == EAGAIN || (is_socket_shortage(error) && !is_readable(listener_))) return;
+    if (is_socket_shortage(error) && !make_room(error)) return;
   }
+}
+
+/// For the connection that could not be accepted: the oldest handshake makes room for it. If there
+/// is none, all descriptors have gone to others, and it is refused. Returns false if it cannot even
+/// be refused.
+bool GuardedListener::make_room(int error) {
+  if (!pending_.empty()) {
+    pending_.pop_front();
+    return true;
+  }
+  shortage_ = error;
+  spare_.reset();
+  UniqueFd socket = accept_on(listener_);
+  const bool accepted = static_cast<bool>(socket);
+  if (accepted)
+    send_all(socket, Handshake::no_room());
+  else  // the listener stays readable, and its owner would come back at once
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  socket.reset();
+  spare_ = duplicate(listener_);
+  return accepted;
 }
 
 void GuardedListener::add(UniqueFd socket) {
@@ -185,11 +220,17 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
     case Handshake::State::refused:
       throw Error(
           fmt::format("{} refused this process's token: set LOCKSTEP_TOKEN or --token-file to the "
-                      "run's token on every host",
+                      "run's token on every host. A process that another run left behind is "
+                      "refused, too: end it",
                       address.text()));
     case Handshake::State::stranger:
       throw Error(
           fmt::format("{} does not know this run's token: is it another run's?", address.text()));
+    case Handshake::State::no_room:
+      throw Error(
+          fmt::format("the {} at {} has no file descriptor left for this connection: raise the "
+                      "limit on open files of the process there (ulimit -n)",
+                      purpose, address.text()));
     case Handshake::State::going:
     case Handshake::State::nonsense:
       break;

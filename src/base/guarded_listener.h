@@ -33,7 +33,8 @@ class GuardedListener {
   static constexpr std::size_t kMaxPending = 128;              ///< handshakes under way at once
 
   /// Listens at once; between this and the first service() the process may fork. Without a token
-  /// only loopback is accepted: throws UsageError otherwise, and Error if the port is in use.
+  /// only loopback is accepted: throws UsageError otherwise, and Error if the port is in use or
+  /// there are no descriptors.
   GuardedListener(const Address& address, std::string token, std::string purpose);
 
   /// Where it listens, with the port that the kernel picked.
@@ -45,6 +46,11 @@ class GuardedListener {
   /// Does what can be done without waiting; returns the connections that are now proved.
   std::vector<ProvedConnection> service();
 
+  /// The errno for which a connection had to be refused, because there was no descriptor for it and
+  /// no handshake under way whose place it could take; 0 as long as there was none. The other end
+  /// was told, if possible.
+  int shortage() const { return shortage_; }
+
  private:
   struct Pending {
     UniqueFd socket;
@@ -54,6 +60,7 @@ class GuardedListener {
   };
 
   void accept_new();
+  bool make_room(int error);
   void add(UniqueFd socket);
   /// Whether the handshake is still worth its place.
   bool advance(Pending& pending, std::vector<ProvedConnection>& proved);
@@ -63,14 +70,16 @@ class GuardedListener {
   const std::string purpose_;
   UniqueFd listener_;
   UniqueFd events_;  ///< an epoll descriptor over the listener and all that is pending
+  UniqueFd spare_;   ///< given up when there is no other, to tell a peer that it is refused
+  int shortage_ = 0;
   std::list<Pending> pending_;
 };
 
 /// Connects to a GuardedListener and proves the token to it, trying again until the deadline while
 /// nobody listens there, or someone who hangs up or speaks another protocol. The socket returned
 /// does not block. Throws TimeoutError that says what was met, and at once Error if the other end
-/// does not know the token or says that this one does not. Calls `tick`, if there is one, about
-/// every kTick or more often; it throws to end the waiting.
+/// does not know the token, says that this one does not, or either end has no descriptor left.
+/// Calls `tick`, if there is one, about every kTick or more often; it throws to end the waiting.
 ProvedConnection connect_proved(const Address& address, const std::string& token,
                                 const std::string& purpose, const Deadline& deadline,
                                 const std::function<void()>& tick = {});

@@ -18,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kMagic = "LOCKSTP1";
+constexpr std::string_view kNoRoom = "LOCKSTP0";
 constexpr std::size_t kNonce = 32;
 constexpr std::size_t kProof = 32;
 constexpr char kGood = 1;
@@ -71,6 +72,10 @@ void Handshake::feed(std::string& received) {
   feed_client(received);
 }
 
+std::string Handshake::no_room() {
+  return std::string(kNoRoom);
+}
+
 std::string Handshake::to_send() {
   return std::exchange(outgoing_, {});
 }
@@ -104,6 +109,10 @@ void Handshake::feed_server(std::string& received) {
 
 void Handshake::feed_client(std::string& received) {
   if (!theirs_.empty()) return take_verdict(received);
+  if (received == kNoRoom) {
+    state_ = State::no_room;
+    return;
+  }
   if (!take_magic_and(received, kNonce, theirs_)) return;
   outgoing_.append(kMagic).append(mine_).append(proof("client"));
   take_verdict(received);

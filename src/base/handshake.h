@@ -5,6 +5,10 @@
 //   client → server   magic, nonce c, HMAC-SHA256(token, "client" purpose s c)
 //   server → client   verdict, and if it is good: HMAC-SHA256(token, "server" purpose s c)
 //
+// or, where the server cannot keep the connection:
+//
+//   server → client   another magic
+//
 // Each part of what is signed has its length in front, so that no two inputs read the same. The
 // purpose ("rendezvous", "control world") keeps a proof made for one listener from being used at
 // another; the sides' names keep a proof from being sent back to its maker. What follows on the
@@ -28,10 +32,14 @@ class Handshake {
     proved,    ///< the other end knows the token; once to_send() is empty, the connection is ours
     refused,   ///< the other end says that we do not know the token
     stranger,  ///< the other end does not know the token
+    no_room,   ///< the other end has no descriptor left for this connection
     nonsense,  ///< the other end does not speak this protocol
   };
 
   Handshake(Side side, std::string token, std::string purpose);
+
+  /// What a server sends in place of a handshake for which it has no descriptor.
+  static std::string no_room();
 
   /// Takes what it needs off the front of `received`; bytes beyond the handshake stay there. Does
   /// nothing unless the state is `going`.

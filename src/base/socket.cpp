@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -78,9 +79,11 @@ int finish_connecting(const UniqueFd& socket, const Deadline& deadline) {
   return error;
 }
 
-UniqueFd connect_once(const sockaddr_in& native, const Deadline& deadline, std::string& why) {
+UniqueFd connect_once(const Address& address, const sockaddr_in& native, const Deadline& deadline,
+                      std::string& why) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) {
+    throw_if_descriptor_shortage("connect to " + address.text());
     why = last_system_error();
     return {};
   }
@@ -121,6 +124,7 @@ Address Address::parse(const std::string& text, const std::string& what) {
 
 UniqueFd listen_on(const Address& address) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) throw_if_descriptor_shortage("listen on " + address.text());
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   const sockaddr_in native = to_sockaddr(address);
   if (!socket ||
@@ -145,7 +149,7 @@ UniqueFd connect_to(const Address& address, const Deadline& deadline) {
   const sockaddr_in native = to_sockaddr(address);
   std::string why;
   do {
-    if (UniqueFd socket = connect_once(native, deadline, why)) return socket;
+    if (UniqueFd socket = connect_once(address, native, deadline, why)) return socket;
     std::this_thread::sleep_for(std::min(deadline.left(), kRetryAfter));
   } while (!deadline.passed());
   throw TimeoutError(
@@ -155,7 +159,7 @@ UniqueFd connect_to(const Address& address, const Deadline& deadline) {
 }
 
 UniqueFd try_to_connect(const Address& address, const Deadline& deadline, std::string& why) {
-  return connect_once(to_sockaddr(address), deadline, why);
+  return connect_once(address, to_sockaddr(address), deadline, why);
 }
 
 void send_at_once(const UniqueFd& socket) {

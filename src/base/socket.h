@@ -21,13 +21,14 @@ struct Address {
 };
 
 /// Listens on the address, without blocking; port 0 lets the kernel pick. Throws Error if the port
-/// is in use or the address is not this host's, UsageError if the host's name does not resolve.
+/// is in use or the address is not this host's, UsageError if the host's name does not resolve,
+/// DescriptorShortageError.
 UniqueFd listen_on(const Address& address);
 std::uint16_t port_of(const UniqueFd& socket);
 
 /// Connects, trying again until the deadline while nobody listens yet. The socket blocks and does
-/// not hold small messages back (TCP_NODELAY). Throws TimeoutError, and UsageError if the host's
-/// name does not resolve.
+/// not hold small messages back (TCP_NODELAY). Throws TimeoutError, and at once UsageError if the
+/// host's name does not resolve and DescriptorShortageError.
 UniqueFd connect_to(const Address& address, const Deadline& deadline);
 
 /// One try of connect_to: without a socket, `why` says why there is none.

@@ -4,6 +4,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "base/fork.h"
 #include "base/unique_fd.h"
 
 #include <fmt/format.h>
@@ -26,17 +27,20 @@ inline UniqueFd open_temporary_file(std::string& path) {
   return file;
 }
 
-/// Such a file, removed with the object.
+/// Such a file, removed with the object, but not with its copy in a forked child.
 class TemporaryFile {
  public:
   TemporaryFile() { open_temporary_file(path_); }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  ~TemporaryFile() {
+    if (owner_.is_this_one()) ::unlink(path_.c_str());
+  }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   const std::string& path() const { return path_; }
 
  private:
+  const OwnerProcess owner_;
   std::string path_;
 };
 

@@ -64,6 +64,8 @@ TimeoutError late_message(const Complainer& me, const AwaitedMessage& message, c
   if (culprit.rank != peer.rank)
     text += fmt::format(", which waits too; the one that does not is {}, whose last call was {}",
                         culprit.who, culprit.last_call);
+  // The bound is reached by what this rank itself has not received: no peer is to blame.
+  if (!message.held_up.empty()) return TimeoutError(text + ": " + message.held_up);
   return TimeoutError(text + ". Find out what keeps it, or allow a longer timeout", culprit.rank);
 }
 

@@ -63,8 +63,9 @@ struct AwaitedMessage {
   bool incoming = true;
   std::uint64_t bytes = 0;
   std::int32_t tag = 0;
-  int peer = 0;      ///< by the number that messages call it
-  std::string call;  ///< the collective that it is part of; empty for a message of the user's
+  int peer = 0;         ///< by the number that messages call it
+  std::string call;     ///< the collective that it is part of; empty for a message of the user's
+  std::string held_up;  ///< which bound keeps it from moving, if one does; for late_message
 };
 PeerLostError lost_with_message(const Complainer& me, const AwaitedMessage& message,
                                 const Loss& loss);

@@ -57,6 +57,7 @@ std::string Fingerprint::text() const {
                        operation == Operation::reduce_scatter;
   if (reduces) text += fmt::format(" ({}, {})", name_of(reduce), name_of(algorithm));
   if (root >= 0) text += fmt::format(" (root {})", root);
+  if (bucket >= 0) text += fmt::format(" for bucket {} of stream {}", bucket, stream);
   return text;
 }
 

@@ -40,10 +40,15 @@ struct Fingerprint {
   std::int32_t root = -1;      ///< -1 where the operation has none
   std::uint64_t count = 0;     ///< elements of one rank's part
   std::uint64_t sequence = 0;  ///< the how-manieth collective of this group, from 1
+  /// What it is for, so that two that are alike cannot be taken for each other: a bucket of
+  /// gradients of the how-manieth sync method that works on this group, from 1.
+  std::uint32_t stream = 0;  ///< 0: none
+  std::int32_t bucket = -1;  ///< -1: none
 
   bool operator==(const Fingerprint&) const = default;
 
-  /// "all_reduce #17 of 1024 float32 (sum, ring)".
+  /// "all_reduce #17 of 1024 float32 (sum, ring)"; " for bucket 0 of stream 1" behind it where that
+  /// is so.
   std::string text() const;
 };
 

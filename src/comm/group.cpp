@@ -49,7 +49,7 @@ Work Group::reduce_async(ArrayView data, ReduceOp op, int root, Algorithm algori
 void Group::reduce_scatter(ConstArrayView all, ArrayView mine, ReduceOp op, Algorithm algorithm) {
   core_->run(comm::reduce_scatter(*core_, all, mine, op, algorithm));
 }
-Work Group::reduce_scatter_async(ConstArrayView all, ArrayView mine, ReduceOp op,
+Work Group::reduce_scatter_async(AsyncConstArrayView all, ArrayView mine, ReduceOp op,
                                  Algorithm algorithm) {
   return Work(core_->submit(comm::reduce_scatter(*core_, all, mine, op, algorithm)));
 }
@@ -64,21 +64,21 @@ Work Group::broadcast_async(ArrayView data, int root, Algorithm algorithm) {
 void Group::all_gather(ConstArrayView mine, ArrayView all, Algorithm algorithm) {
   core_->run(comm::all_gather(*core_, mine, all, algorithm));
 }
-Work Group::all_gather_async(ConstArrayView mine, ArrayView all, Algorithm algorithm) {
+Work Group::all_gather_async(AsyncConstArrayView mine, ArrayView all, Algorithm algorithm) {
   return Work(core_->submit(comm::all_gather(*core_, mine, all, algorithm)));
 }
 
 void Group::gather(ConstArrayView mine, ArrayView all, int root) {
   core_->run(comm::gather(*core_, mine, all, root));
 }
-Work Group::gather_async(ConstArrayView mine, ArrayView all, int root) {
+Work Group::gather_async(AsyncConstArrayView mine, ArrayView all, int root) {
   return Work(core_->submit(comm::gather(*core_, mine, all, root)));
 }
 
 void Group::scatter(ConstArrayView all, ArrayView mine, int root) {
   core_->run(comm::scatter(*core_, all, mine, root));
 }
-Work Group::scatter_async(ConstArrayView all, ArrayView mine, int root) {
+Work Group::scatter_async(AsyncConstArrayView all, ArrayView mine, int root) {
   return Work(core_->submit(comm::scatter(*core_, all, mine, root)));
 }
 
@@ -96,14 +96,16 @@ void Group::recv(ArrayView data, int from, int tag) {
   irecv(data, from, tag).wait();
 }
 
-Work Group::isend(ConstArrayView data, int to, int tag) {
+Work Group::isend(AsyncConstArrayView data, int to, int tag) {
   comm::require_peer(core_->transport(), to, tag, "the receiver");
+  comm::require_array(core_->transport(), data, "send");
   return Work(core_->start({.name = "send", .bytes = data.bytes(), .peer = to}, [&] {
     return core_->transport().start_send(to, tag, comm::Transport::bytes_of(data));
   }));
 }
 Work Group::irecv(ArrayView data, int from, int tag) {
   comm::require_peer(core_->transport(), from, tag, "the sender");
+  comm::require_array(core_->transport(), data, "recv");
   return Work(core_->start({.name = "recv", .bytes = data.bytes(), .peer = from}, [&] {
     return core_->transport().start_recv(from, tag, comm::Transport::bytes_of(data));
   }));

@@ -3,6 +3,8 @@
 #include "base/check.h"
 #include "comm/blame.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -49,6 +51,21 @@ class GroupCore::Message : public WorkState {
           const ObservedOperation& operation)
       : core_(std::move(core)), request_(std::move(request)), operation_(operation) {}
 
+  /// If an exception drops it, its array goes next. To wait for its peer could take long, and
+  /// nobody would take the message out of its order any more: so the group is left.
+  ~Message() override {
+    if (!scope_.left_by_exception() || done()) return;
+    try {
+      core_->guarded([&] {
+        throw Error(fmt::format(
+            "[{}] rank {} has left the group: an exception ended the code that waited for a {} "
+            "under way",
+            core_->transport().name(), core_->transport().membership().label(), operation_.name));
+      });
+    } catch (...) {  // the exception under way is the one to report
+    }
+  }
+
   void wait() override {
     const double start = now_seconds();
     double end = start;
@@ -88,6 +105,7 @@ class GroupCore::Message : public WorkState {
   const std::shared_ptr<Request> request_;
   ObservedOperation operation_;  ///< its end is set by the first that waited
   std::atomic<bool> counted_{false};
+  const UnwindingScope scope_;
 };
 
 GroupCore::GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options,
@@ -108,24 +126,41 @@ GroupCore::~GroupCore() {
   if (thread.joinable()) thread.join();
 }
 
+void GroupCore::throw_if_forked() const {
+  if (!owner_.is_this_one()) throw_in_child("the group of its parent");
+}
+
 void GroupCore::run(Collective collective) {
+  throw_if_forked();
   {
     // Holding running_ while looking keeps two callers from both finding nothing pending.
     Lock running(running_);
     {
       Lock lock(mutex_);
-      if (queue_.empty() && !busy_) collective.call.sequence = ++last_sequence_;
+      if (queue_.empty() && !busy_) number(collective);
     }
     if (collective.call.sequence > 0) return execute(collective);
   }
-  submit(std::move(collective))->wait();
+  enqueue(std::move(collective))->wait();
+}
+
+void GroupCore::number(Collective& collective) {
+  collective.call.sequence = ++last_sequence_;
+  if (collective.mark.owner.group != this) return;
+  collective.call.stream = collective.mark.owner.stream;
+  collective.call.bucket = collective.mark.bucket;
 }
 
 std::shared_ptr<WorkState> GroupCore::submit(Collective collective) {
+  throw_if_forked();
+  return make_shared_unless_forked<Submitted>(enqueue(std::move(collective)));
+}
+
+std::shared_ptr<GroupCore::Task> GroupCore::enqueue(Collective collective) {
   Lock lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { work_through_queue(); });
-  collective.call.sequence = ++last_sequence_;
-  auto task = std::make_shared<Task>(std::move(collective));
+  number(collective);
+  auto task = make_shared_unless_forked<Task>(std::move(collective));
   queue_.push_back(task);
   changed_.notify_all();
   return task;
@@ -133,6 +168,7 @@ std::shared_ptr<WorkState> GroupCore::submit(Collective collective) {
 
 std::shared_ptr<WorkState> GroupCore::start(
     ObservedOperation message, const std::function<std::shared_ptr<Request>()>& start_request) {
+  throw_if_forked();
   message.begin = now_seconds();
   std::shared_ptr<Request> request;
   guarded([&] {
@@ -143,10 +179,11 @@ std::shared_ptr<WorkState> GroupCore::start(
       throw;
     }
   });
-  return std::make_shared<Message>(shared_from_this(), std::move(request), message);
+  return make_shared_unless_forked<Message>(shared_from_this(), std::move(request), message);
 }
 
 Counters GroupCore::counters() {
+  throw_if_forked();
   Lock lock(mutex_);
   Counters counters = counters_;
   counters.bytes = transport_->bytes_moved();
@@ -156,6 +193,7 @@ Counters GroupCore::counters() {
 }
 
 void GroupCore::observe(OperationObserver observer) {
+  throw_if_forked();
   Lock observing(observing_);
   observer_ = std::move(observer);
   observed_ = static_cast<bool>(observer_);
@@ -178,13 +216,16 @@ void GroupCore::guarded(const std::function<void()>& operation) {
   try {
     operation();
   } catch (...) {
-    Lock leaving(leaving_);
     {
-      Lock lock(mutex_);
-      if (!error_) error_ = std::current_exception();
+      Lock leaving(leaving_);
+      {
+        Lock lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+      }
+      // At once, so that peers need not wait for the handle to go away.
+      transport_->abandon(std::current_exception());
     }
-    // At once, so that peers need not wait for the handle to go away.
-    transport_->abandon(std::current_exception());
+    await_end_of_collective();
     throw;
   }
 }
@@ -196,9 +237,13 @@ void GroupCore::throw_if_broken() {
     error = error_;
   }
   if (!error) return;
-  // Whoever sees the error may free the arrays of other operations: by then nothing moves any more.
-  Lock left(leaving_);
+  { Lock left(leaving_); }
+  await_end_of_collective();
   std::rethrow_exception(error);
+}
+
+void GroupCore::await_end_of_collective() {
+  if (executing_ != std::this_thread::get_id()) Lock running(running_);
 }
 
 void GroupCore::execute(const Collective& collective) {
@@ -208,17 +253,21 @@ void GroupCore::execute(const Collective& collective) {
                               .bytes = bytes_given(call, transport_->size()),
                               .begin = now_seconds()};
   running_since_ = operation.begin;
-  // count_operation does so, too; here it is for a body that throws.
+  executing_ = std::this_thread::get_id();
+  // count_operation does the first, too; here it is for a body that throws.
   struct Reset {
-    std::atomic<double>& since;
-    ~Reset() { since = 0; }
-  } reset{running_since_};
+    GroupCore& core;
+    ~Reset() {
+      core.running_since_ = 0;
+      core.executing_ = std::thread::id();
+    }
+  } reset{*this};
   const double waited = transport_->seconds_waited();
   guarded([&] {
     FlightRecord record = flight_record(operation);
     record.operation = call.operation;
     record.sequence = call.sequence;
-    record.bucket = collective.bucket;
+    record.bucket = collective.mark.bucket;
     in_flight(record, [&] {
       collective.body(call);
       return operation.end = now_seconds();
@@ -293,7 +342,7 @@ void GroupCore::work_through_queue() {
 
 Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options,
                  FlightRecorder* recorder) {
-  return Group(std::make_shared<GroupCore>(std::move(transport), options, recorder));
+  return Group(make_shared_unless_forked<GroupCore>(std::move(transport), options, recorder));
 }
 
 }  // namespace lockstep::comm

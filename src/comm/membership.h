@@ -15,6 +15,8 @@ struct RunContext {
   std::string token;             ///< proves that a connection comes from this run; may be empty
   std::string address =
       "127.0.0.1";  ///< the IPv4 address at which this host's listeners are reached
+  /// The run's identity, which ranks compare when they connect to each other; may be empty.
+  std::string run{};
 };
 
 /// One rank's place in one group.

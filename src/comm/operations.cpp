@@ -68,6 +68,13 @@ Offers offers_of(Transport& transport) {
           .native = transport.native() != nullptr};
 }
 
+void require_array(const Transport& transport, ConstArrayView array, std::string_view operation) {
+  if (array.data == nullptr && array.count > 0)
+    throw UsageError(
+        fmt::format("{} on rank {} got a null pointer for {} {}: pass the array, or a count of 0",
+                    operation, transport.rank(), array.count, name_of(array.type)));
+}
+
 void require_peer(const Transport& transport, int rank, int tag, std::string_view what) {
   require_rank(transport, rank, what);
   if (rank == transport.rank())
@@ -77,6 +84,7 @@ void require_peer(const Transport& transport, int rank, int tag, std::string_vie
 
 GroupCore::Collective all_reduce(GroupCore& core, ArrayView data, ReduceOp op,
                                  Algorithm algorithm) {
+  require_array(core.transport(), data, "all_reduce");
   require_averageable(op, data.type);
   const Fingerprint call{.operation = Operation::all_reduce,
                          .type = data.type,
@@ -110,6 +118,7 @@ GroupCore::Collective all_reduce(GroupCore& core, ArrayView data, ReduceOp op,
 GroupCore::Collective reduce(GroupCore& core, ArrayView data, ReduceOp op, int root,
                              Algorithm algorithm) {
   require_rank(core.transport(), root, "reduce's root");
+  require_array(core.transport(), data, "reduce");
   require_averageable(op, data.type);
   const Fingerprint call{
       .operation = Operation::reduce,
@@ -134,6 +143,8 @@ GroupCore::Collective reduce(GroupCore& core, ArrayView data, ReduceOp op, int r
 
 GroupCore::Collective reduce_scatter(GroupCore& core, ConstArrayView all, ArrayView mine,
                                      ReduceOp op, Algorithm algorithm) {
+  require_array(core.transport(), all, "reduce_scatter");
+  require_array(core.transport(), mine, "reduce_scatter");
   require_averageable(op, mine.type);
   require_parts(core.transport(), mine, all, "reduce_scatter");
   const Fingerprint call{.operation = Operation::reduce_scatter,
@@ -157,6 +168,7 @@ GroupCore::Collective reduce_scatter(GroupCore& core, ConstArrayView all, ArrayV
 
 GroupCore::Collective broadcast(GroupCore& core, ArrayView data, int root, Algorithm algorithm) {
   require_rank(core.transport(), root, "broadcast's root");
+  require_array(core.transport(), data, "broadcast");
   const Fingerprint call{.operation = Operation::broadcast,
                          .type = data.type,
                          .algorithm = choose(Operation::broadcast, "broadcast", algorithm,
@@ -181,6 +193,8 @@ GroupCore::Collective broadcast(GroupCore& core, ArrayView data, int root, Algor
 
 GroupCore::Collective all_gather(GroupCore& core, ConstArrayView mine, ArrayView all,
                                  Algorithm algorithm) {
+  require_array(core.transport(), mine, "all_gather");
+  require_array(core.transport(), all, "all_gather");
   require_parts(core.transport(), mine, all, "all_gather");
   const Fingerprint call{.operation = Operation::all_gather,
                          .type = mine.type,
@@ -200,7 +214,11 @@ GroupCore::Collective all_gather(GroupCore& core, ConstArrayView mine, ArrayView
 
 GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all, int root) {
   require_rank(core.transport(), root, "gather's root");
-  if (core.transport().rank() == root) require_parts(core.transport(), mine, all, "gather");
+  require_array(core.transport(), mine, "gather");
+  if (core.transport().rank() == root) {
+    require_array(core.transport(), all, "gather");
+    require_parts(core.transport(), mine, all, "gather");
+  }
   const Fingerprint call{
       .operation = Operation::gather, .type = mine.type, .root = root, .count = mine.count};
   return {call, [&core, mine, all, root](const Fingerprint& call) {
@@ -214,7 +232,11 @@ GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all
 
 GroupCore::Collective scatter(GroupCore& core, ConstArrayView all, ArrayView mine, int root) {
   require_rank(core.transport(), root, "scatter's root");
-  if (core.transport().rank() == root) require_parts(core.transport(), mine, all, "scatter");
+  require_array(core.transport(), mine, "scatter");
+  if (core.transport().rank() == root) {
+    require_array(core.transport(), all, "scatter");
+    require_parts(core.transport(), mine, all, "scatter");
+  }
   const Fingerprint call{
       .operation = Operation::scatter, .type = mine.type, .root = root, .count = mine.count};
   return {call, [&core, all, mine, root](const Fingerprint& call) {

@@ -25,6 +25,9 @@ GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all
 GroupCore::Collective scatter(GroupCore& core, ConstArrayView all, ArrayView mine, int root);
 GroupCore::Collective barrier(GroupCore& core);
 
+/// Throws UsageError for a null pointer with a length.
+void require_array(const Transport& transport, ConstArrayView array, std::string_view operation);
+
 /// What a transport has beyond messages.
 Offers offers_of(Transport& transport);
 

@@ -51,20 +51,25 @@ std::vector<std::string> transport_names() {
   return names;
 }
 
+void require_transport(const std::string& name) {
+  for (const char* known : {"auto", "shm", "gloo", "mpi", "shm+gloo", "shm+mpi"})
+    if (name == known) return;
+  throw UsageError(fmt::format("there is no transport '{}' between processes: there are auto, {}",
+                               name, enumerate(transport_names())));
+}
+
 std::unique_ptr<Transport> make_transport(const std::string& name, Network network,
                                           const RunContext& run, const Membership& membership,
                                           const Deadline& deadline) {
+  require_transport(name);
   if (name == "auto") return make_by_hosts(network, run, membership, deadline);
   if (name == "shm") return make_shm(run, membership, deadline);
   if (name == "gloo" || name == "mpi")
     return std::make_unique<MeshTransport>(
         run, membership, wire_of(name == "gloo" ? Network::gloo : Network::mpi), deadline);
-  if (name == "shm+gloo" || name == "shm+mpi")
-    return std::make_unique<HierarchicalTransport>(
-        run, membership, wire_of(name == "shm+gloo" ? Network::gloo : Network::mpi),
-        find_hosts(run, membership, deadline), deadline);
-  throw UsageError(fmt::format("there is no transport '{}' between processes: there are auto, {}",
-                               name, enumerate(transport_names())));
+  return std::make_unique<HierarchicalTransport>(
+      run, membership, wire_of(name == "shm+gloo" ? Network::gloo : Network::mpi),
+      find_hosts(run, membership, deadline), deadline);
 }
 
 }  // namespace lockstep::comm

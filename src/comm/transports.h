@@ -12,6 +12,9 @@ namespace lockstep::comm {
 /// Those that this build has: "thread", "shm", "gloo", …; not "auto", which chooses among them.
 std::vector<std::string> transport_names();
 
+/// Throws UsageError unless `name` is a transport between processes, built or not, or "auto".
+void require_transport(const std::string& name);
+
 /// What `auto` puts between hosts.
 enum class Network { gloo, mpi };
 

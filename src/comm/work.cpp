@@ -1,7 +1,12 @@
+#include <lockstep/error.h>
 #include <lockstep/work.h>
 
 #include "base/thread_annotations.h"
 #include "comm/work_state.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <exception>
 #include <utility>
@@ -14,7 +19,7 @@ namespace {
 class Continued : public comm::WorkState {
  public:
   Continued(Work first, std::function<void()> next)
-      : first_(std::move(first)), next_(std::move(next)) {}
+      : next_(std::move(next)), first_(std::move(first)) {}
 
   void wait() override {
     Lock lock(mutex_);
@@ -36,25 +41,34 @@ class Continued : public comm::WorkState {
     next_ = nullptr;  // it may own arrays
   }
 
-  Work first_;
   Mutex mutex_;
   std::function<void()> next_ GUARDED_BY(mutex_);
+  Work first_;
   bool ended_ GUARDED_BY(mutex_) = false;
   std::exception_ptr error_ GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
+void comm::throw_in_child(std::string_view what) {
+  throw UsageError(
+      fmt::format("process {} was forked from a rank and cannot use {}: only the process that "
+                  "joined the group can. Let the child exec a program, or end",
+                  ::getpid(), what));
+}
+
 void Work::wait() {
-  if (state_) state_->wait();
+  if (!state_) return;
+  if (!state_->is_of_this_process()) comm::throw_in_child("operations that its parent started");
+  state_->wait();
 }
 
 bool Work::done() const {
-  return !state_ || state_->done();
+  return !state_ || !state_->is_of_this_process() || state_->done();
 }
 
 Work Work::then(std::function<void()> next) const {
-  return Work(std::make_shared<Continued>(*this, std::move(next)));
+  return Work(make_shared_unless_forked<Continued>(*this, std::move(next)));
 }
 
 }  // namespace lockstep

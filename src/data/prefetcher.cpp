@@ -48,7 +48,7 @@ const Batch& Prefetcher::next() {
     mutex_.lock();
     job.state = State::loaded;
   }
-  changed_.wait(mutex_, [&] { return job.state == State::loaded; });
+  while (job.state != State::loaded) changed_.wait(mutex_);
   taken_.splice(taken_.end(), jobs_, jobs_.begin());
   mutex_.unlock();
   if (job.error) std::rethrow_exception(job.error);
@@ -58,7 +58,7 @@ const Batch& Prefetcher::next() {
 void Prefetcher::work() {
   mutex_.lock();
   for (;;) {
-    changed_.wait(mutex_, [this] { return closing_ || first_waiting() != nullptr; });
+    while (!closing_ && first_waiting() == nullptr) changed_.wait(mutex_);
     if (closing_) break;
     Job& job = *first_waiting();
     job.state = State::loading;

@@ -1,9 +1,8 @@
 #include "engine/seeded_model.h"
 
+#include "base/thread_annotations.h"
 #include "models/model.h"
 #include "models/resnet.h"
-
-#include <mutex>
 
 namespace lockstep::engine {
 
@@ -23,8 +22,8 @@ std::shared_ptr<models::Classifier> make_seeded_model(std::string_view model, Da
   models::require_fit(model, images);
   // Torch draws initial weights from one generator a process; ranks that are threads must take
   // turns.
-  static std::mutex drawing;
-  std::lock_guard lock(drawing);
+  static Mutex drawing;
+  const Lock lock(drawing);
   torch::manual_seed(seed);
   auto made = models::make_model(model, type);
   if (zero_gamma) empty_blocks(*made);

@@ -16,14 +16,15 @@ constexpr std::chrono::seconds kSilence(60);  // after which nobody will answer 
 
 }  // namespace
 
-ElasticWatch::ElasticWatch(Address rendezvous, std::string token, int began_with)
+ElasticWatch::ElasticWatch(Address rendezvous, std::string token, std::string run, int began_with)
     : rendezvous_(std::move(rendezvous)),
       token_(std::move(token)),
+      run_(std::move(run)),
       began_with_(began_with),
       next_look_(Deadline::after(kBetweenLooks)) {}
 
 StoreClient& ElasticWatch::store() {
-  if (!store_) store_.emplace(rendezvous_, token_, Deadline::after(kPatience));
+  if (!store_) store_.emplace(rendezvous_, token_, Deadline::after(kPatience), run_);
   return *store_;
 }
 

@@ -13,7 +13,7 @@ namespace lockstep::launch {
 /// One thread at a time. Where nobody answers, nothing is known of the run.
 class ElasticWatch {
  public:
-  ElasticWatch(Address rendezvous, std::string token, int began_with);
+  ElasticWatch(Address rendezvous, std::string token, std::string run, int began_with);
 
   /// Whether the workers have ended the run, and well, whatever became of some.
   bool is_done();
@@ -38,6 +38,7 @@ class ElasticWatch {
 
   const Address rendezvous_;
   const std::string token_;
+  const std::string run_;  ///< its identity
   const int began_with_;
   std::optional<StoreClient> store_;  ///< none before the first question, and where nobody answers
   Deadline next_look_;

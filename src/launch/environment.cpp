@@ -19,6 +19,7 @@ std::optional<Place> lockstep_place(const Variables& variables) {
   auto place = rank_and_size(variables, "LOCKSTEP_RANK", "LOCKSTEP_WORLD_SIZE");
   if (!place) return place;
   read_local(variables, "LOCKSTEP_LOCAL_RANK", "LOCKSTEP_LOCAL_WORLD_SIZE", *place);
+  place->run = variables("LOCKSTEP_RUN").value_or("");
   if (place->size == 1) return place;
   const auto rendezvous = variables("LOCKSTEP_RENDEZVOUS");
   if (!rendezvous)
@@ -139,6 +140,7 @@ std::map<std::string, std::string> variables_for(const Place& place) {
     if (!value.empty()) variables[name] = value;
   };
   set_text("LOCKSTEP_TOKEN", place.token);
+  set_text("LOCKSTEP_RUN", place.run);
   set_text("LOCKSTEP_TRANSPORT", place.transport);
   set_text("LOCKSTEP_INTERFACE", place.interface);
   return variables;

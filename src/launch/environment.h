@@ -27,6 +27,8 @@ struct Place {
   std::optional<int> local_rank;  ///< among the ranks of this host, if the launcher said it
   std::optional<int> local_size;  ///< how many ranks this host has, if the launcher said it
   std::string token;              ///< LOCKSTEP_TOKEN: what all ranks of the run know; may be empty
+  std::string
+      run;  ///< LOCKSTEP_RUN: the run's identity, if a launcher of ours serves the rendezvous
   std::string transport;  ///< LOCKSTEP_TRANSPORT: where the program leaves it open; may be empty
   std::string interface;  ///< LOCKSTEP_INTERFACE: likewise
 };

@@ -1,12 +1,21 @@
+#include <lockstep/error.h>
 #include <lockstep/init.h>
 
 #include "comm/group_core.h"
 #include "launch/flight_recorders.h"
 #include "launch/join.h"
 
+#include <unistd.h>
+
+#include <atomic>
+
 namespace lockstep {
 
-Group init(const GroupOptions& options) {
+namespace {
+
+std::atomic<pid_t> joined_process{0};  ///< a forked child may join a run of its own
+
+Group join(const GroupOptions& options) {
   const Deadline deadline = Deadline::after(options.rendezvous_timeout);
   const launch::Joined joined = launch::join_run(options, deadline);
   comm::use_flight_recorder(launch::own_flight_memory());
@@ -15,6 +24,21 @@ Group init(const GroupOptions& options) {
                               : comm::make_transport(joined.transport, joined.network, joined.run,
                                                      joined.world, deadline),
                           options, comm::flight_recorder());
+}
+
+}  // namespace
+
+Group init(const GroupOptions& options) {
+  if (joined_process.exchange(::getpid()) == ::getpid())
+    throw UsageError(
+        "init() was called a second time in this process: a process joins its run once. Keep the "
+        "Group that the first call returned, and copy it to where it is needed");
+  try {
+    return join(options);
+  } catch (...) {
+    joined_process = 0;
+    throw;
+  }
 }
 
 }  // namespace lockstep

@@ -33,7 +33,8 @@ struct Start {
 };
 
 std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
-                               const FlightRecorders& recorders, const std::string& host) {
+                               const FlightRecorders& recorders, const Supervisor& supervisor,
+                               const std::string& host) {
   const std::vector<int> cores = options.pin ? usable_cores() : std::vector<int>{};
   const std::string threads = std::to_string(threads_per_worker(options.workers));
   std::vector<Start> starts;
@@ -43,11 +44,12 @@ std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
     start.worker.host = host;
     start.variables = site.variables_of(index);
     start.variables.merge(recorders.variables());
+    start.variables[Descendants::kMarkVariable] = supervisor.mark();
     // Read by OpenMP when it starts.
     if (!process_variable("OMP_NUM_THREADS")) start.variables["OMP_NUM_THREADS"] = threads;
     if (!options.transport.empty()) start.variables["LOCKSTEP_TRANSPORT"] = options.transport;
     if (!options.interface.empty()) start.variables["LOCKSTEP_INTERFACE"] = options.interface;
-    if (options.restart > 0) start.variables["LOCKSTEP_RESTART"] = std::to_string(options.restart);
+    if (site.restart() > 0) start.variables["LOCKSTEP_RESTART"] = std::to_string(site.restart());
     start.cores = share_of_cores(cores, index, options.workers);
     starts.push_back(std::move(start));
   }
@@ -129,21 +131,24 @@ int wait_for_other_nodes(Site& site) {
 JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& recorders,
                     const JobOptions& options) {
   const bool elastic = options.nodes.elastic || options.nodes.join;
-  ElasticWatch watch(site.rendezvous(), site.token(), site.began_with());
+  ElasticWatch watch(site.rendezvous(), site.token(), site.run(), site.began_with());
   const auto ended = [&](const Outcome& outcome) { site.worker_ended(outcome); };
   const auto overdue = [&] { return elastic && watch.over_for(options.overtime); };
   JobResult result = supervisor.wait(options.grace, {.ended = ended,
                                                      .stop = [&] { return site.tick(); },
                                                      .overdue = overdue,
                                                      .interrupt_gently = options.interrupt_gently,
+                                                     .interrupted = options.interrupted,
                                                      .goes_on = elastic});
   if (options.nodes.elastic && result.interrupted_by == 0)
     result.interrupted_by = serve_who_joined(watch);
   if (options.nodes.elastic && result.first_failure) forgive_losses(result, watch.is_done());
   if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
   if (const int signal = wait_for_other_nodes(site)) result.interrupted_by = signal;
+  supervisor.end_descendants();
   result.failure_elsewhere = site.failure_elsewhere();
-  result.round = site.round();
+  result.run = site.run();
+  result.restart = site.restart();
   result.world_size = site.world_size();
   if (result.code() != 0) result.flights = recorders.read(site.first_rank());
   return result;
@@ -172,7 +177,7 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
             options.grace);
   const FlightRecorders recorders(options.workers);
   Supervisor supervisor;
-  std::vector<Start> starts = plan_starts(options, site, recorders, "");
+  std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, "");
   start_workers(supervisor, starts, [&](const Start& start) {
     for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
     if (options.hosts) options.hosts->enter(start.worker.rank);
@@ -190,7 +195,8 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   if (!options.output.log_dir.empty()) make_folder(options.output.log_dir);
   Site site(options.nodes, options.workers, options.grace);
   const FlightRecorders recorders(options.workers);
-  std::vector<Start> starts = plan_starts(options, site, recorders, host_name());
+  Supervisor supervisor;
+  std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, host_name());
   std::map<int, ExecTexts> environments;
   for (const Start& start : starts)
     environments.try_emplace(start.worker.rank, Program::environment_with(start.variables));
@@ -199,10 +205,9 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
     std::vector<int> ranks;
     for (const Start& start : starts) ranks.push_back(start.worker.rank);
     OutputOptions output = options.output;
-    output.append = options.restart > 0;
+    output.append = site.restart() > 0;
     relay.emplace(output, ranks);
   }
-  Supervisor supervisor;
   start_workers(supervisor, starts, [&](const Start& start) {
     if (relay) relay->use_in_child(start.worker.rank);
     program.execute(environments.at(start.worker.rank));

@@ -27,17 +27,17 @@ struct JobOptions {
   /// Of an elastic run: how long a worker may go on when the run is over. The first one leaves a
   /// report then; one that hangs would never end.
   std::chrono::milliseconds overtime = std::chrono::seconds(60);
-  /// For programs that know SIGUSR1 as the wish to end in good order: the first SIGINT or SIGTERM
-  /// reaches the ranks as that, and SIGUSR1 itself does the same. Under mpirun it is the only way:
-  /// the others make it end its ranks within a second or two.
+  /// For programs that know SIGUSR1 as the wish to end in good order: the first SIGINT, SIGTERM or
+  /// SIGHUP reaches the ranks as that, and SIGUSR1 itself does the same; others within a second of
+  /// it count as one with it. Under mpirun it is the only way: the others make it end its ranks
+  /// within a second or two.
   bool interrupt_gently = false;
+  /// Called when such a signal comes; `again` for one that is passed on as it is.
+  std::function<void(bool again)> interrupted{};
   /// LOCKSTEP_TRANSPORT and LOCKSTEP_INTERFACE for the workers: for what their program leaves open.
   /// Empty: not set.
   std::string transport{};
   std::string interface {};
-  /// How often the job was started before: LOCKSTEP_RESTART for the workers, whose logs go on. Of
-  /// run_program only.
-  int restart = 0;
   /// What becomes of the workers' output. Of run_program only.
   OutputOptions output{};
   /// Several hosts. Of run_program only.

@@ -2,12 +2,15 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/handshake.h"
+#include "base/host_name.h"
 #include "base/text.h"
 #include "comm/mpi/mpi_runtime.h"
 #include "comm/shared/shared_transport.h"
 #include "comm/thread/thread_space.h"
 #include "launch/environment.h"
+#include "launch/request.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
 
@@ -26,6 +29,7 @@ namespace {
 struct Rendezvous {
   Address address;
   std::string token;
+  std::string run;  ///< its identity; empty until it is known
   std::optional<StoreServer> server;
   std::optional<StoreClient> client;
 
@@ -33,10 +37,11 @@ struct Rendezvous {
     server.emplace(at, token);
     server->start();
     address = server->address();
+    run = server->run();
   }
 };
 
-/// Rank 0 serves, and MPI tells the others where, and the token.
+/// Rank 0 serves, and MPI tells the others where, the token and the run's identity.
 void meet_through_mpi(const Place& place, const std::string& interface, const Deadline& deadline,
                       Rendezvous& rendezvous) {
   comm::MpiRuntime& mpi = comm::MpiRuntime::instance();
@@ -53,12 +58,13 @@ void meet_through_mpi(const Place& place, const std::string& interface, const De
                              : one_host         ? "127.0.0.1"
                                                 : address_of_this_host();
     rendezvous.serve({host, 0});
-    card = rendezvous.address.text() + " " + rendezvous.token;
+    card = fmt::format("{} {} {}", rendezvous.address.text(), rendezvous.token, rendezvous.run);
   }
   const std::vector<std::string> words = split(mpi.broadcast(card, deadline), ' ');
-  if (words.size() != 2) throw Error("rank 0 told no rendezvous: did it fail?");
+  if (words.size() != 3) throw Error("rank 0 told no rendezvous: did it fail?");
   rendezvous.address = Address::parse(words[0], "rank 0's rendezvous");
   rendezvous.token = words[1];
+  rendezvous.run = words[2];
 }
 
 std::shared_ptr<Rendezvous> meet(const Place& place, const std::string& interface,
@@ -66,11 +72,12 @@ std::shared_ptr<Rendezvous> meet(const Place& place, const std::string& interfac
   auto rendezvous = std::make_shared<Rendezvous>();
   rendezvous->address = place.rendezvous;
   rendezvous->token = place.token;
+  rendezvous->run = place.run;
   if (place.bootstrap == Bootstrap::mpi)
     meet_through_mpi(place, interface, deadline, *rendezvous);
   else if (place.bootstrap == Bootstrap::rank_zero && place.rank == 0)
     rendezvous->serve(place.rendezvous);
-  rendezvous->client.emplace(rendezvous->address, rendezvous->token, deadline);
+  rendezvous->client.emplace(rendezvous->address, rendezvous->token, deadline, rendezvous->run);
   return rendezvous;
 }
 
@@ -79,44 +86,58 @@ std::string address_for(const std::string& interface, const Address& rendezvous)
   return rendezvous.is_loopback() ? "127.0.0.1" : address_towards(rendezvous);
 }
 
-void tell_of_this_process(comm::Store& store, const Place& place) {
-  store.set(fmt::format("rank {}", place.rank), fmt::format("pid {}", ::getpid()));
+/// The program's choice, or the environment's where it leaves it open.
+std::string choose_transport(const GroupOptions& options, const Place& place) {
+  const bool open = options.transport == "auto" && !place.transport.empty();
+  return open ? place.transport : options.transport;
+}
+
+void tell_of_this_process(comm::Store& store, const Place& place,
+                          const std::vector<std::string>& request) {
+  store.set(fmt::format("rank {}", place.rank),
+            fmt::format("pid {} on {}", ::getpid(), host_name()));
+  publish_request(store, place.rank, request);
 }
 
 }  // namespace
 
 Joined join_run(const GroupOptions& options, const Deadline& deadline) {
+  raise_descriptor_limit();
   const Place place = find_place();
   Joined joined;
   joined.world = comm::Membership::world(place.rank, place.size);
-  joined.transport = options.transport;
-  if (joined.transport == "auto" && !place.transport.empty()) joined.transport = place.transport;
+  joined.transport = choose_transport(options, place);
   if (place.size == 1) return joined;
   const std::string interface = options.interface.empty() ? place.interface : options.interface;
   const auto rendezvous = meet(place, interface, deadline);
   joined.run = {std::shared_ptr<comm::Store>(rendezvous, &*rendezvous->client), rendezvous->token,
-                address_for(interface, rendezvous->address)};
+                address_for(interface, rendezvous->address), rendezvous->client->run()};
   if (place.bootstrap == Bootstrap::mpi) joined.network = comm::Network::mpi;
-  tell_of_this_process(*joined.run.store, place);
+  joined.request = make_request(place.size, /*elastic=*/false, joined.transport);
+  tell_of_this_process(*joined.run.store, place, joined.request);
+  comm::require_transport(joined.transport);
+  require_same_requests(*joined.run.store, place.rank, place.size, /*elastic=*/false, deadline);
   return joined;
 }
 
 Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline) {
+  raise_descriptor_limit();
   const Place place = find_place();
   const auto address = process_variable("LOCKSTEP_RENDEZVOUS");
   if (!address) throw UsageError("LOCKSTEP_ELASTIC is set but LOCKSTEP_RENDEZVOUS is not");
   const Address rendezvous = Address::parse(*address, "LOCKSTEP_RENDEZVOUS");
   Joined joined;
-  joined.transport = options.transport;
-  if (joined.transport == "auto" && !place.transport.empty()) joined.transport = place.transport;
+  joined.transport = choose_transport(options, place);
   // Once it is there it answers at once, or is out of reach.
   constexpr std::chrono::seconds kPatience(20);
-  StoreClient(rendezvous, place.token, deadline);
+  const std::string run = StoreClient(rendezvous, place.token, deadline, place.run).run();
   joined.client =
-      std::make_shared<StoreClient>(rendezvous, place.token, Deadline::after(kPatience));
+      std::make_shared<StoreClient>(rendezvous, place.token, Deadline::after(kPatience), run);
   const std::string interface = options.interface.empty() ? place.interface : options.interface;
-  joined.run = {joined.client, place.token, address_for(interface, rendezvous)};
-  tell_of_this_process(*joined.client, place);
+  joined.run = {joined.client, place.token, address_for(interface, rendezvous), run};
+  joined.request = make_request(elastic_workers().value(), /*elastic=*/true, joined.transport);
+  tell_of_this_process(*joined.client, place, joined.request);
+  comm::require_transport(joined.transport);
   return joined;
 }
 

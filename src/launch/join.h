@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace lockstep::launch {
 
@@ -19,15 +20,16 @@ struct Joined {
   comm::Membership world;
   std::string transport;  ///< as asked for: "auto", "shm", …
   comm::Network network = comm::Network::gloo;
+  std::vector<std::string> request{};     ///< what it told the others: see request.h
   std::shared_ptr<StoreClient> client{};  ///< run.store; of join_elastic_run() only
 };
 
-/// Finds this process's place from its environment and joins. Throws UsageError, TimeoutError,
-/// PeerLostError or Error.
+/// Finds this process's place from its environment and joins, when all ranks have come and ask for
+/// the same. Throws UsageError, MismatchError, TimeoutError, PeerLostError or Error.
 Joined join_run(const GroupOptions& options, const Deadline& deadline);
 
-/// The same for a run whose group will change: `world` is not set, and even one worker comes to the
-/// rendezvous. REQUIRES: elastic_workers().
+/// The same for a run whose group will change: `world` is not set, even one worker comes to the
+/// rendezvous, and the others are not waited for. REQUIRES: elastic_workers().
 Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline);
 
 /// A world of one needs no rendezvous.

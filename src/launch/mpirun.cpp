@@ -53,7 +53,7 @@ namespace {
 constexpr const char* kKeeper = R"sh(
 log=$0 tenths=$1
 shift
-trap : INT TERM USR1
+trap : HUP INT TERM USR1
 exec 3>&2 2>/dev/null
 sh -c 'echo "$OMPI_COMM_WORLD_RANK pid $$" >>"$0"; exec "$@" 2>&3 3>&-' "$log" "$@"
 code=$?
@@ -96,12 +96,15 @@ JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& 
   const pid_t child = ::fork();
   if (child < 0) throw Error(fmt::format("cannot start mpirun: {}", last_system_error()));
   if (child == 0) {
+    ::setenv(Descendants::kMarkVariable, supervisor.mark().c_str(), 1);
     become(words, parent);
     std::_Exit(127);
   }
   supervisor.add({0, child});
-  return supervisor.wait(options.grace,
-                         {.ended = {}, .stop = {}, .interrupt_gently = options.interrupt_gently});
+  return supervisor.wait(options.grace, {.ended = {},
+                                         .stop = {},
+                                         .interrupt_gently = options.interrupt_gently,
+                                         .interrupted = options.interrupted});
 }
 
 /// How the ranks ended, by their keepers' log. The code of a shell's child is 128 + its signal.

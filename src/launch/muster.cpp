@@ -5,6 +5,7 @@
 #include "launch/elastic_keys.h"
 #include "launch/flight_recorders.h"
 #include "launch/join.h"
+#include "launch/request.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@ namespace lockstep::launch {
 
 namespace {
 
+/// What require_like_first() calls the lines of request.h.
+constexpr const char* kRequest = "program, options and environment";
 constexpr std::chrono::milliseconds kBetweenLooks(10);
 constexpr std::chrono::milliseconds kBetweenLooksForNew(1000);
 
@@ -47,11 +50,17 @@ Muster::Muster(const MusterOptions& options)
   run_ = std::move(joined.run);
   transport_ = joined.transport;
   store_->set_first(kElasticWorkers, std::to_string(began_with_));
+  if (joins())
+    require_like_first(kRequest, joined.request);
+  else  // first() compares
+    agree_on(kRequest, fmt::format("{}", fmt::join(joined.request, "\n")));
   comm::use_flight_recorder(own_flight_memory());
 }
 
 Group Muster::first(const std::function<bool()>& stop_asked) {
   if (!joins()) {
+    require_same_requests(*store_, number_, began_with_, /*elastic=*/true,
+                          Deadline::after(options_.group.rendezvous_timeout));
     members_.resize(static_cast<std::size_t>(began_with_));
     std::iota(members_.begin(), members_.end(), 0);
     return make(options_.group.rendezvous_timeout);
@@ -225,6 +234,22 @@ bool Muster::stop_asked() {
 
 std::string Muster::agree_on(const std::string& name, const std::string& text) {
   return store_->set_first("elastic/agreed/" + name, text);
+}
+
+void Muster::require_like_first(const std::string& name, const std::vector<std::string>& lines) {
+  const std::vector<std::string> first =
+      split(agree_on(name, fmt::format("{}", fmt::join(lines, "\n"))), '\n');
+  for (std::size_t i = 0; i < std::max(first.size(), lines.size()); ++i) {
+    const std::string run = i < first.size() ? first[i] : "nothing more";
+    const std::string mine = i < lines.size() ? lines[i] : "nothing more";
+    if (run == mine) continue;
+    const std::string why =
+        fmt::format("the run came with {}, and rank {} with {}: start all workers with the same {}",
+                    run, number_, mine, name);
+    if (joins()) throw UsageError(why);
+    end(why);
+    throw MismatchError(why);
+  }
 }
 
 void Muster::done() {

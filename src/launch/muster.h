@@ -66,11 +66,13 @@ struct MusterOptions {
 class Muster {
  public:
   /// Comes to the rendezvous of the run, whose launcher must have set LOCKSTEP_ELASTIC. Throws
-  /// UsageError if it has not, and what join_run() throws.
+  /// UsageError if it has not, or if this worker is to join a run of another transport or version
+  /// of Lockstep, and what join_run() throws.
   explicit Muster(const MusterOptions& options);
 
   /// The run's first group; of a worker that joins, the first that it is in, which may take until
-  /// another is lost, or until it is asked to stop: then throws GaveUpError. Like again(), throws
+  /// another is lost, or until it is asked to stop: then throws GaveUpError. Throws MismatchError,
+  /// on all, if those that begin the run ask for different things. Like again(), throws
   /// PeerLostError and TimeoutError if someone was lost on the way: then call again().
   Group first(const std::function<bool()>& stop_asked = {});
 
@@ -102,6 +104,11 @@ class Muster {
 
   /// The first text that a worker of the run gives under this name, for all.
   std::string agree_on(const std::string& name, const std::string& text);
+
+  /// Compares these lines with those of the first worker of the run that gave any under this name,
+  /// which is part of the message: "options". Who is to join and differs gets a UsageError, and the
+  /// others do not notice; one that the run begins with ends it, with a MismatchError.
+  void require_like_first(const std::string& name, const std::vector<std::string>& lines);
 
   /// The run has ended: who comes to again() learns so.
   void done();

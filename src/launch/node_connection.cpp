@@ -52,8 +52,10 @@ std::vector<NodeMessage> NodeConnection::service() {
 }
 
 void NodeConnection::receive() {
+  // What is beyond stays with the sender until the next call.
+  constexpr std::size_t kMostUnread = 2 * kMaxFrame;
   char block[4096];
-  while (lost_.empty()) {
+  while (lost_.empty() && received_.size() < kMostUnread) {
     const ssize_t got = ::recv(socket_.get(), block, sizeof block, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;

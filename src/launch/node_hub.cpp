@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kSettling(500);
 }  // namespace
 
 NodeHub::NodeHub(const std::string& host, const std::string& token, const NodeHubOptions& options)
-    : options_(options), listener_({host, 0}, token, kNodePurpose) {}
+    : options_(options), listener_({host, 0}, token, node_purpose(options.run)) {}
 
 void NodeHub::expect(const std::vector<std::string>& hosts) {
   for (std::size_t node = 1; node < hosts.size(); ++node)

@@ -16,6 +16,7 @@ struct NodeHubOptions {
   std::chrono::milliseconds silence = std::chrono::seconds(30);
   /// How long other nodes may take to end their workers after a failure.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
+  std::string run{};  ///< its identity
 };
 
 class NodeHub : public NodeWatch {

@@ -5,10 +5,11 @@
 namespace lockstep::launch {
 
 NodeLink::NodeLink(const Address& hub, const std::string& token, int node,
-                   std::chrono::milliseconds silence, const Deadline& deadline)
+                   std::chrono::milliseconds silence, const Deadline& deadline,
+                   const std::string& run)
     : hub_(hub),
       node_(node),
-      connection_(connect_proved(hub, token, kNodePurpose, deadline), silence) {
+      connection_(connect_proved(hub, token, node_purpose(run), deadline), silence) {
   connection_.send({NodeMessage::Kind::hello, {.node = node_}});
 }
 
@@ -31,6 +32,10 @@ void NodeLink::report(const RunFailure& failure) {
 
 void NodeLink::done() {
   connection_.send({NodeMessage::Kind::done, {.node = node_}});
+}
+
+std::string node_purpose(const std::string& run) {
+  return "launchers of run " + run;
 }
 
 }  // namespace lockstep::launch

@@ -8,9 +8,10 @@ namespace lockstep::launch {
 
 class NodeLink : public NodeWatch {
  public:
-  /// Connects; throws as connect_proved does.
+  /// Connects; throws as connect_proved does. `run` is the identity of the launchers' run.
   NodeLink(const Address& hub, const std::string& token, int node,
-           std::chrono::milliseconds silence, const Deadline& deadline);
+           std::chrono::milliseconds silence, const Deadline& deadline,
+           const std::string& run = "");
 
   void tick() override;
   void report(const RunFailure& failure) override;
@@ -24,7 +25,7 @@ class NodeLink : public NodeWatch {
   bool ended_ = false;
 };
 
-/// What launchers' connections are for, in their handshake.
-constexpr const char* kNodePurpose = "launchers";
+/// What launchers' connections are for, in their handshake: a launcher of another run is refused.
+std::string node_purpose(const std::string& run);
 
 }  // namespace lockstep::launch

@@ -8,6 +8,9 @@ namespace lockstep::launch {
 
 std::string Outcome::how() const {
   if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal));
+  if (unknown)
+    return "ended, but nobody knows how: its exit code was collected by another part of this "
+           "program";
   return fmt::format("exited with code {}", exit_code);
 }
 

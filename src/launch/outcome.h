@@ -24,10 +24,12 @@ struct Outcome : Worker {
   int signal = 0;     ///< that ended it; 0 if it exited
   double when = 0;    ///< it was noticed, in seconds on the steady clock; 0 if that is not known
   bool told = false;  ///< the launcher had told it to end, because of others
+  /// How it ended is not known: something else in this process collected its exit code.
+  bool unknown = false;
 
-  bool failed() const { return exit_code != 0 || signal != 0; }
-  /// What a shell would report: the exit code, or 128 + signal.
-  int code() const { return signal != 0 ? 128 + signal : exit_code; }
+  bool failed() const { return exit_code != 0 || signal != 0 || unknown; }
+  /// What a shell would report: the exit code, or 128 + signal. 1 if that is not known.
+  int code() const { return unknown ? 1 : signal != 0 ? 128 + signal : exit_code; }
   /// "was ended by signal 9 (Killed)".
   std::string how() const;
   /// "rank 2 (pid 4711 on node7) was ended by signal 9 (Killed)".
@@ -47,7 +49,8 @@ struct JobResult {
   std::optional<FailureElsewhere> failure_elsewhere;  ///< goes before first_failure
   int interrupted_by = 0;                             ///< SIGINT, SIGTERM or the like, if one came
   std::vector<std::string> last_lines;  ///< of first_failure's output, if the job captured it
-  std::string round;                    ///< of several nodes: see Site::round()
+  std::string run;                      ///< see Site::run()
+  int restart = 0;                      ///< how often the run was started before
   /// What went wrong all the same: output that was lost, workers that an elastic run did without.
   std::vector<std::string> warnings;
   int world_size = 0;  ///< ranks on all hosts

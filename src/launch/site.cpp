@@ -8,12 +8,15 @@
 #include "launch/elastic_keys.h"
 #include "launch/node_hub.h"
 #include "launch/node_link.h"
+#include "launch/run_identity.h"
 #include "launch/supervisor.h"
 #include "launch/token_file.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
+#include <limits>
 #include <thread>
 
 namespace lockstep::launch {
@@ -53,6 +56,24 @@ std::string choose_token(const NodeOptions& options) {
   return make_token();
 }
 
+/// Set when this start of the run has failed: a launcher that comes now waits for the next.
+constexpr const char* kStartEnded = "start ended";
+constexpr std::chrono::milliseconds kBetweenLooks(100);
+constexpr std::chrono::milliseconds kBeforeNotice(5000);
+constexpr std::chrono::milliseconds kBetweenNotices(30'000);
+
+/// Whether node 0 says within a few seconds that this start of the run has ended.
+bool start_ends_soon(StoreClient& store) {
+  const Deadline soon = Deadline::after(std::chrono::seconds(5));
+  try {
+    for (; !soon.passed(); std::this_thread::sleep_for(kBetweenLooks))
+      if (store.look(kStartEnded)) return true;
+  } catch (const Error&) {
+    // The run has ended.
+  }
+  return false;
+}
+
 std::string node_key(int node) {
   return fmt::format("node {}", node);
 }
@@ -67,13 +88,17 @@ Site::Site(const NodeOptions& options, int workers, std::chrono::milliseconds gr
         require_sensible(options, workers);
         return choose_token(options);
       }()),
+      run_(run_of_start(options.run)),
+      restart_(options.restart),
       world_size_(workers),
       began_with_(workers),
       rendezvous_(options.master) {
   if (options_.join) {
     claim_numbers();
   } else if (options_.rank == 0) {
-    server_.emplace(options_.master, token_);
+    if (run_.empty()) run_ = make_run_identity();
+    run_ = name_start(run_, restart_);
+    server_.emplace(options_.master, token_, run_);
     rendezvous_ = server_->address();
     // Free a moment ago, which is the best that can be said of a port that someone else will open.
     master_port_ = port_of(listen_on({options_.master.host, 0}));
@@ -87,13 +112,14 @@ void Site::meet() {
     const SignalsHeld for_its_thread;
     server_->start();
   }
-  join_others(*find_round(deadline), deadline);
+  join_others(*enter_start(deadline), deadline);
 }
 
 /// Of workers that join: the first numbers in a row that nobody has had yet.
 void Site::claim_numbers() {
   const Deadline deadline = Deadline::after(options_.rendezvous_timeout);
   StoreClient store(rendezvous_, token_, deadline);
+  run_ = store.run();
   const std::string name = "the number of workers";
   try {
     began_with_ =
@@ -111,19 +137,58 @@ void Site::claim_numbers() {
   world_size_ = first_rank_ + workers_;
 }
 
-/// The launcher of node 0 may be slower than the others to leave the round that has ended.
-std::unique_ptr<StoreClient> Site::find_round(const Deadline& deadline) {
-  constexpr std::chrono::milliseconds kBetweenLooks(100);
-  for (;;) {
+/// Comes to the rendezvous; says so where that takes long.
+std::unique_ptr<StoreClient> Site::connect(const Deadline& deadline) {
+  if (options_.waiting && deadline.left() > kBeforeNotice) {
     try {
-      auto store = std::make_unique<StoreClient>(rendezvous_, token_, deadline);
-      if (server_) store->set("round", make_token());
-      round_ = store->get("round", deadline);
-      if (round_ != options_.round_before) return store;
-    } catch (const Error&) {
-      if (options_.round_before.empty() || deadline.passed()) throw;
+      StoreClient(rendezvous_, token_, Deadline::after(kBeforeNotice), run_);
+    } catch (const TimeoutError&) {
+      options_.waiting(fmt::format("node 0's launcher at {}", rendezvous_.text()));
     }
-    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return std::make_unique<StoreClient>(rendezvous_, token_, deadline, run_);
+}
+
+/// Finds this start of the run and takes this node's place in it. The launcher of node 0 may be
+/// slower than the others to leave the start that has ended.
+std::unique_ptr<StoreClient> Site::enter_start(const Deadline& deadline) {
+  std::string ended = options_.run;
+  for (;; std::this_thread::sleep_for(kBetweenLooks)) {
+    try {
+      auto store = connect(deadline);
+      const std::string start = store->run();
+      if (start != ended && !store->look(kStartEnded) && claim_node(*store, deadline)) {
+        run_ = start;
+        return store;
+      }
+      ended = start;
+    } catch (const OtherRunError&) {
+      throw;
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error&) {
+      if (ended.empty() || deadline.passed()) throw;
+    }
+  }
+}
+
+/// Whether this node has its place in this start. A launcher that comes back may be here before
+/// node 0 has noticed that the one before it was killed: then there will be another start.
+bool Site::claim_node(StoreClient& store, const Deadline& deadline) {
+  if (server_) {
+    store.set("number of nodes", std::to_string(options_.count));
+    store.set("restart", std::to_string(restart_));
+  } else if (const auto count = store.get("number of nodes", deadline);
+             count != std::to_string(options_.count)) {
+    throw UsageError(fmt::format("node 0's launcher has --nnodes {}, this one (node {}) has {}",
+                                 count, options_.rank, options_.count));
+  }
+  try {
+    store.set(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
+    return true;
+  } catch (const UsageError&) {
+    if (start_ends_soon(store)) return false;
+    throw;
   }
 }
 
@@ -133,28 +198,44 @@ void Site::join_others(StoreClient& store, const Deadline& deadline) {
     // After a failure every node may let its workers go on for the grace.
     hub = std::make_unique<NodeHub>(
         options_.master.host, token_,
-        NodeHubOptions{options_.silence, grace_ + std::chrono::seconds(30)});
+        NodeHubOptions{options_.silence, grace_ + std::chrono::seconds(30), run_});
     store.set("launchers' port", std::to_string(hub->address().port));
     store.set("master port", std::to_string(master_port_));
-    store.set("number of nodes", std::to_string(options_.count));
-  } else if (const auto count = store.get("number of nodes", deadline);
-             count != std::to_string(options_.count)) {
-    throw UsageError(fmt::format("node 0's launcher has --nnodes {}, this one (node {}) has {}",
-                                 count, options_.rank, options_.count));
   }
-  store.set(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
   const std::vector<std::string> hosts = count_ranks(store, deadline);
   if (hub) {
     hub->expect(hosts);
     watch_ = std::move(hub);
     return;
   }
-  auto port = [&](const std::string& key) {
-    return static_cast<std::uint16_t>(parse_integer(store.get(key, deadline), key, 1, 65535));
+  auto number = [&](const std::string& key, int lowest, int highest) {
+    return static_cast<int>(parse_integer(store.get(key, deadline), key, lowest, highest));
   };
-  master_port_ = port("master port");
-  watch_ = std::make_unique<NodeLink>(Address{options_.master.host, port("launchers' port")},
-                                      token_, options_.rank, options_.silence, deadline);
+  restart_ = number("restart", 0, std::numeric_limits<int>::max());
+  master_port_ = static_cast<std::uint16_t>(number("master port", 1, 65535));
+  const auto port = static_cast<std::uint16_t>(number("launchers' port", 1, 65535));
+  watch_ = std::make_unique<NodeLink>(Address{options_.master.host, port}, token_, options_.rank,
+                                      options_.silence, deadline, run_);
+}
+
+/// What a node has told of itself.
+std::string Site::wait_for_node(StoreClient& store, int node, const Deadline& deadline) {
+  for (auto patience = kBeforeNotice;; patience = kBetweenNotices) {
+    try {
+      return store.get(node_key(node), Deadline::after(std::min(patience, deadline.left())));
+    } catch (const TimeoutError&) {
+      if (deadline.passed())
+        throw TimeoutError(fmt::format(
+            "node {} of {} did not come to the rendezvous at {} within {:.1f} s: is lockstep "
+            "launch --nnodes {} --node-rank {} running there?",
+            node, options_.count, rendezvous_.text(), deadline.seconds(), options_.count, node));
+    }
+    if (options_.waiting)
+      options_.waiting(
+          fmt::format("node {} of {}: is lockstep launch --nnodes {} --node-rank {} "
+                      "running there?",
+                      node, options_.count, options_.count, node));
+  }
 }
 
 /// Learns how many workers every node has, and so which ranks this one's are; returns the hosts.
@@ -162,15 +243,7 @@ std::vector<std::string> Site::count_ranks(StoreClient& store, const Deadline& d
   std::vector<std::string> hosts;
   world_size_ = 0;
   for (int node = 0; node < options_.count; ++node) {
-    std::string text;
-    try {
-      text = store.get(node_key(node), deadline);
-    } catch (const TimeoutError&) {
-      throw TimeoutError(fmt::format(
-          "node {} of {} did not come to the rendezvous at {} within {:.1f} s: is lockstep launch "
-          "--nnodes {} --node-rank {} running there?",
-          node, options_.count, rendezvous_.text(), deadline.seconds(), options_.count, node));
-    }
+    const std::string text = wait_for_node(store, node, deadline);
     const std::size_t space = std::min(text.find(' '), text.size());
     if (node == options_.rank) first_rank_ = world_size_;
     world_size_ += static_cast<int>(parse_integer(
@@ -188,6 +261,7 @@ std::map<std::string, std::string> Site::variables_of(int index) const {
   place.local_rank = index;
   place.local_size = workers_;
   place.token = token_;
+  place.run = run_;
   std::map<std::string, std::string> variables = variables_for(place);
   variables["GROUP_RANK"] = std::to_string(options_.rank);
   variables["MASTER_ADDR"] = options_.master.host;
@@ -206,7 +280,7 @@ void Site::started() {
 void Site::vouch_for_workers() {
   try {
     const Deadline soon = Deadline::after(std::chrono::seconds(3));
-    vouches_ = std::make_unique<StoreClient>(rendezvous_, token_, soon);
+    vouches_ = std::make_unique<StoreClient>(rendezvous_, token_, soon, run_);
     for (int index = 0; index < workers_; ++index) vouches_->vouch_for(first_rank_ + index);
   } catch (const Error&) {
     vouches_.reset();  // the run has ended: its workers find out
@@ -226,7 +300,7 @@ void Site::tell_rendezvous(const Outcome& outcome) {
   if (rendezvous_lost_) return;
   try {
     const Deadline soon = Deadline::after(std::chrono::seconds(3));
-    StoreClient(rendezvous_, token_, soon).note_ending(outcome.rank, outcome.how());
+    StoreClient(rendezvous_, token_, soon, run_).note_ending(outcome.rank, outcome.how());
   } catch (const Error&) {
     rendezvous_lost_ = true;  // the watch finds out why
   }
@@ -242,7 +316,19 @@ void Site::interrupted(int signal) {
 bool Site::tick() {
   if (!watch_) return false;
   watch_->tick();
-  return watch_->failure().has_value();
+  if (!watch_->failure()) return false;
+  if (server_ && !start_ended_) say_that_start_ended();
+  return true;
+}
+
+void Site::say_that_start_ended() {
+  start_ended_ = true;
+  try {
+    const Deadline soon = Deadline::after(std::chrono::seconds(3));
+    StoreClient(rendezvous_, token_, soon, run_).set(kStartEnded, "");
+  } catch (const Error&) {
+    // A launcher that comes back is told that its place is taken.
+  }
 }
 
 void Site::done() {

@@ -9,6 +9,7 @@
 #include "launch/store_server.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,11 +28,16 @@ struct NodeOptions {
   std::string token{};
   /// How long to wait for the other nodes. Longer where they are queued for.
   std::chrono::milliseconds rendezvous_timeout = std::chrono::seconds(300);
+  /// Told after a few seconds, and then twice a minute, what this launcher waits for meanwhile.
+  std::function<void(const std::string& what)> waiting{};
   /// How long a launcher may be silent before it counts as lost. Shorter notices a frozen host
   /// sooner, and a busy one wrongly.
   std::chrono::milliseconds silence = std::chrono::seconds(30);
-  /// Of a run that starts again: what round() was, so that no node comes to the old rendezvous.
-  std::string round_before{};
+  /// Of a run that starts again: what run() was, so that no node comes to another run, or to the
+  /// old rendezvous.
+  std::string run{};
+  /// How often the run was started before. Node 0's counts: the others get it from there.
+  int restart = 0;
   /// The run goes on without workers that it loses: see muster.h. For one node.
   bool elastic = false;
   /// This host's workers join a run that goes on at `master`, whose launcher serves the rendezvous.
@@ -49,9 +55,11 @@ class Site {
   int first_rank() const { return first_rank_; }
   int world_size() const { return world_size_; }
 
-  /// What all nodes of this start of the run have in common, and no other start; empty for one
-  /// node.
-  const std::string& round() const { return round_; }
+  /// The name of this start of the run (see run_identity.h): the same on all nodes.
+  const std::string& run() const { return run_; }
+
+  /// How often the run was started before: LOCKSTEP_RESTART for the workers.
+  int restart() const { return restart_; }
 
   /// Of an elastic run: how many workers it began with.
   int began_with() const { return began_with_; }
@@ -85,7 +93,11 @@ class Site {
  private:
   void meet();
   void claim_numbers();
-  std::unique_ptr<StoreClient> find_round(const Deadline& deadline);
+  std::unique_ptr<StoreClient> connect(const Deadline& deadline);
+  std::string wait_for_node(StoreClient& store, int node, const Deadline& deadline);
+  std::unique_ptr<StoreClient> enter_start(const Deadline& deadline);
+  bool claim_node(StoreClient& store, const Deadline& deadline);
+  void say_that_start_ended();
   void join_others(StoreClient& store, const Deadline& deadline);
   std::vector<std::string> count_ranks(StoreClient& store, const Deadline& deadline);
   void vouch_for_workers();
@@ -95,7 +107,8 @@ class Site {
   const int workers_;
   const std::chrono::milliseconds grace_;
   const std::string token_;
-  std::string round_;
+  std::string run_;
+  int restart_;
   int first_rank_ = 0;
   int world_size_;
   int began_with_;
@@ -105,6 +118,7 @@ class Site {
   std::unique_ptr<NodeWatch> watch_;      ///< of several nodes
   std::unique_ptr<StoreClient> vouches_;  ///< of workers that join: see StoreClient::vouch_for()
   bool rendezvous_lost_ = false;
+  bool start_ended_ = false;  ///< and the rendezvous says so
 };
 
 }  // namespace lockstep::launch

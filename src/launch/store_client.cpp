@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "comm/work_state.h"
+#include "launch/run_identity.h"
 #include "launch/store_server.h"
 
 #include <fmt/format.h>
@@ -21,6 +23,18 @@ namespace {
 
 constexpr std::size_t kMaxIdle = 4;
 
+/// Connections that one request may be tried on.
+constexpr int kMaxAttempts = 3;
+
+/// How long a rendezvous that has closed a connection has to accept another.
+constexpr std::chrono::milliseconds kReconnectWithin{2000};
+
+/// Not a vouch: it is about the connection that it came on. The others ask the same again, and the
+/// server keeps only the first word on a key or a rank's end.
+bool may_be_repeated(const StoreRequest& request) {
+  return request.kind != StoreRequest::Kind::vouch;
+}
+
 /// Waits until the socket can be read, or written; false at the deadline.
 bool wait_for(const UniqueFd& socket, short event, const Deadline& deadline) {
   pollfd watched{socket.get(), event, 0};
@@ -36,11 +50,15 @@ std::string describe(const StoreRequest& request) {
 
 }  // namespace
 
-StoreClient::StoreClient(const Address& address, std::string token, const Deadline& deadline)
+StoreClient::StoreClient(const Address& address, std::string token, const Deadline& deadline,
+                         std::string run)
     : address_(address),
       token_(std::move(token)),
+      run_(std::move(run)),
       patience_(static_cast<std::int64_t>(1000 * deadline.seconds())) {
-  keep_connection(take_connection(deadline));
+  ProvedConnection first = connect(deadline);
+  if (run_ == run_of_start(run_)) run_ = run_served_by(first, deadline);
+  keep_connection(std::move(first));
 }
 
 void StoreClient::set(const std::string& key, const std::string& value) {
@@ -56,7 +74,9 @@ std::string StoreClient::set_first(const std::string& key, const std::string& va
 std::optional<std::string> StoreClient::try_to_set(const std::string& key,
                                                    const std::string& value) {
   Answer answer = ask({StoreRequest::Kind::set, key, value, -1}, own_deadline());
-  if (answer.status == StoreStatus::already_set) return std::move(answer.value);
+  // The first attempt may have set it, although its answer was lost.
+  const bool by_this = answer.repeated && answer.value == value;
+  if (answer.status == StoreStatus::already_set && !by_this) return std::move(answer.value);
   if (answer.status == StoreStatus::full)
     throw Error(
         fmt::format("the rendezvous at {} keeps no more: '{}' was not set", address_.text(), key));
@@ -104,11 +124,33 @@ StoreClient::Answer StoreClient::ask(const StoreRequest& request, const Deadline
                      request.rank <= kMaxRank,
                  "a key of {} bytes and a value of {} are too long for the store",
                  request.key.size(), request.value.size());
+  if (!owner_.is_this_one()) comm::throw_in_child("its parent's connection to the rendezvous");
   ProvedConnection connection = take_connection(deadline);
-  // One that fails here is closed: its answer could still come, and be taken for another's.
-  std::string answer = exchange(connection, request, deadline);
-  keep_connection(std::move(connection));
-  return {static_cast<StoreStatus>(answer[0]), answer.substr(1)};
+  for (int attempt = 1;; ++attempt) {
+    // One that fails here is closed: its answer could still come, and be taken for another's.
+    try {
+      std::string answer = exchange(connection, request, deadline);
+      keep_connection(std::move(connection));
+      return {static_cast<StoreStatus>(answer[0]), answer.substr(1), attempt > 1};
+    } catch (const RendezvousLostError&) {
+      if (attempt == kMaxAttempts || !may_be_repeated(request)) throw;
+      auto fresh = reconnect(deadline);
+      if (!fresh) throw;
+      connection = std::move(*fresh);
+    }
+  }
+}
+
+std::optional<ProvedConnection> StoreClient::reconnect(const Deadline& deadline) {
+  {
+    Lock lock(mutex_);
+    idle_.clear();  // they are likely to have been lost, too
+  }
+  try {
+    return take_connection(Deadline::after(std::min(deadline.left(), kReconnectWithin)));
+  } catch (const TimeoutError&) {
+    return std::nullopt;
+  }
 }
 
 std::string StoreClient::exchange(ProvedConnection& connection, const StoreRequest& request,
@@ -152,9 +194,29 @@ ProvedConnection StoreClient::take_connection(const Deadline& deadline) {
       return connection;
     }
   }
+  return connect(deadline);
+}
+
+ProvedConnection StoreClient::connect(const Deadline& deadline) const {
   ProvedConnection connection = connect_proved(address_, token_, kStorePurpose, deadline);
   detect_dead_hosts(connection.socket);
-  return connection;
+  if (run_.empty()) return connection;
+  const std::string theirs = run_served_by(connection, deadline);
+  if (theirs == run_ || run_of_start(theirs) == run_) return connection;
+  if (run_of_start(theirs) == run_of_start(run_))
+    throw RendezvousLostError(fmt::format(
+        "the run at {} has been started again ({}), and this process belongs to an earlier start "
+        "({}), which has ended",
+        address_.text(), theirs, run_));
+  throw OtherRunError(fmt::format(
+      "the rendezvous at {} belongs to run {}, and this process to run {}, which has ended: it was "
+      "left behind, and joins no other run",
+      address_.text(), run_of_start(theirs), run_of_start(run_)));
+}
+
+std::string StoreClient::run_served_by(ProvedConnection& connection,
+                                       const Deadline& deadline) const {
+  return exchange(connection, {StoreRequest::Kind::look, kRunKey, {}, -1}, deadline).substr(1);
 }
 
 void StoreClient::keep_connection(ProvedConnection connection) {

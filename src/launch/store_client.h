@@ -3,6 +3,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/fork.h"
 #include "base/guarded_listener.h"
 #include "base/thread_annotations.h"
 #include "comm/store.h"
@@ -21,13 +22,28 @@ class RendezvousLostError : public Error {
   using Error::Error;
 };
 
-/// Any thread may call it. Each request under way has a connection of its own, so that a get that
-/// waits holds up nobody; connections are kept for later requests.
+/// What serves at the rendezvous belongs to another run than this process.
+class OtherRunError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Any thread may call it, but no forked child: its words would come in between its parent's. Each
+/// request under way has a connection of its own, so that a get that waits holds up nobody;
+/// connections are kept for later requests. A request whose connection is lost is sent again on a
+/// new one; so that this can be told from another's claim, the value of a key must say who set it.
 class StoreClient : public comm::Store {
  public:
   /// Throws TimeoutError if nobody answers at `address` before the deadline, and Error if the token
-  /// is wrong. Every set may take as long as the deadline gave this.
-  StoreClient(const Address& address, std::string token, const Deadline& deadline);
+  /// is wrong. Every set may take as long as the deadline gave this. `run` is the run that this
+  /// process belongs to, or one start of it (run_identity.h); empty: the run that is met. Every
+  /// connection, now and later, compares it first: throws OtherRunError, and RendezvousLostError
+  /// where it is another start of the same run.
+  StoreClient(const Address& address, std::string token, const Deadline& deadline,
+              std::string run = "");
+
+  /// The start of the run that is served there.
+  const std::string& run() const { return run_; }
 
   void set(const std::string& key, const std::string& value) override;
   std::string get(const std::string& key, const Deadline& deadline, int owner = -1) override;
@@ -52,19 +68,26 @@ class StoreClient : public comm::Store {
   struct Answer {
     StoreStatus status;
     std::string value;
+    bool repeated = false;  ///< an earlier attempt may have been carried out
   };
 
   /// What the key is set to by others; none if this has set it.
   std::optional<std::string> try_to_set(const std::string& key, const std::string& value);
   Answer ask(const StoreRequest& request, const Deadline& deadline);
+  /// A new connection in place of a lost one; none if the rendezvous is gone.
+  std::optional<ProvedConnection> reconnect(const Deadline& deadline);
   std::string exchange(ProvedConnection& connection, const StoreRequest& request,
                        const Deadline& deadline) const;
+  ProvedConnection connect(const Deadline& deadline) const;
+  std::string run_served_by(ProvedConnection& connection, const Deadline& deadline) const;
   ProvedConnection take_connection(const Deadline& deadline);
   void keep_connection(ProvedConnection connection);
   Deadline own_deadline() const { return Deadline::after(patience_); }
 
+  const OwnerProcess owner_;
   const Address address_;
   const std::string token_;
+  std::string run_;                           ///< does not change after construction
   const std::chrono::milliseconds patience_;  ///< for requests without a deadline of their own
   Mutex mutex_;
   std::vector<ProvedConnection> idle_ GUARDED_BY(mutex_);

@@ -1,6 +1,8 @@
 #include "launch/store_server.h"
 
 #include "base/check.h"
+#include "base/descriptors.h"
+#include "launch/run_identity.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -21,12 +23,16 @@ bool watch(const UniqueFd& events, int operation, int fd, bool for_writing) {
 
 }  // namespace
 
-StoreServer::StoreServer(const Address& address, std::string token)
-    : listener_(address, std::move(token), kStorePurpose), events_(::epoll_create1(EPOLL_CLOEXEC)) {
+StoreServer::StoreServer(const Address& address, std::string token, std::string run)
+    : run_(run.empty() ? make_run_identity() : std::move(run)),
+      listener_(address, std::move(token), kStorePurpose),
+      events_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!events_) throw_if_descriptor_shortage("serve the rendezvous");
   LOCKSTEP_CHECK(events_, "the kernel gives no event queue");
   LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, bell_.fd(), false) &&
                      watch(events_, EPOLL_CTL_ADD, listener_.fd(), false),
                  "the listener cannot be watched");
+  table_.publish(kRunKey, run_);
 }
 
 StoreServer::~StoreServer() {

@@ -25,10 +25,13 @@ class StoreServer {
 
   /// Listens at once, so that address() can be told to workers; answers from start() on. In between
   /// the process may fork. Throws UsageError for an address beyond loopback without a token.
-  explicit StoreServer(const Address& address = {"127.0.0.1", 0}, std::string token = "");
+  /// `run` is the identity of the run that it serves; empty: one is drawn.
+  explicit StoreServer(const Address& address = {"127.0.0.1", 0}, std::string token = "",
+                       std::string run = "");
   ~StoreServer();
 
   Address address() const { return listener_.address(); }
+  const std::string& run() const { return run_; }
   void start();
 
   /// Tells all who wait for this rank of the run how its process ended: "was ended by signal 9
@@ -50,6 +53,7 @@ class StoreServer {
   void receive(Connection& connection);
   void flush(Connection& connection);
 
+  const std::string run_;
   GuardedListener listener_;
   UniqueFd events_;  ///< an epoll descriptor over the listener, the bell and all connections
   Bell bell_;        ///< rung when there are notes, or it is time to stop

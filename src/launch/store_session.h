@@ -25,6 +25,9 @@ class StoreTable {
   /// Keeps how a rank's process ended (the first word on it counts) and answers who waits for it.
   void note_ending(int rank, std::string how);
 
+  /// Sets a key that belongs to the server itself.
+  void publish(const std::string& key, const std::string& value) { values_[key] = value; }
+
  private:
   friend class StoreSession;
   using Sessions = std::list<StoreSession*>;

@@ -1,7 +1,5 @@
 #include "launch/supervisor.h"
 
-#include "base/deadline.h"
-
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +16,10 @@ sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGUSR1}) sigaddset(&signals, signal);
+  // The terminal is gone, or ssh. Under nohup it is ignored, and stays so.
+  struct sigaction hang_up {};
+  if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN)
+    sigaddset(&signals, SIGHUP);
   return signals;
 }
 
@@ -63,6 +65,7 @@ void Supervisor::prepare_child(pid_t parent) {
 void Supervisor::add(const Worker& worker) {
   ::setpgid(worker.pid, worker.pid);  // the child does the same: whoever comes first
   running_.push_back(worker);
+  descendants_.started(worker.pid);
 }
 
 JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks) {
@@ -73,13 +76,12 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
   reap(result, hooks);
   while (!running_.empty()) {
     const int signal = next_signal();
-    if (signal == SIGUSR1 && !hooks.interrupt_gently) {
+    if (signal == SIGCHLD)
+      descendants_.collect_adopted();
+    else if (signal == SIGUSR1 && !hooks.interrupt_gently)
       signal_all(signal);  // means whatever it means to them
-    } else if (signal == SIGINT || signal == SIGTERM || signal == SIGUSR1) {
-      const bool first = result.interrupted_by == 0;
-      result.interrupted_by = signal;
-      signal_all(first && hooks.interrupt_gently ? SIGUSR1 : signal);
-    }
+    else if (signal != 0)
+      take_interrupt(signal, result, hooks);
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);
     const bool failed = result.first_failure && !hooks.goes_on;
@@ -96,6 +98,16 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
   return result;
 }
 
+void Supervisor::take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks) {
+  const bool again = result.interrupted_by != 0;
+  // An impatient second ^C, or a shell's SIGHUP behind the terminal's.
+  if (again && hooks.interrupt_gently && !interrupted_until_->passed()) return;
+  if (!again) interrupted_until_ = Deadline::after(std::chrono::seconds(1));
+  result.interrupted_by = signal;
+  signal_all(!again && hooks.interrupt_gently ? SIGUSR1 : signal);
+  if (hooks.interrupted) hooks.interrupted(again);
+}
+
 int Supervisor::pause() {
   const int signal = next_signal();
   return signal == SIGCHLD || signal == SIGUSR1 ? 0 : signal;
@@ -103,7 +115,10 @@ int Supervisor::pause() {
 
 void Supervisor::terminate() {
   signal_all(SIGKILL);
-  for (const Worker& worker : running_) ::waitpid(worker.pid, nullptr, 0);
+  for (const Worker& worker : running_) {
+    ::waitpid(worker.pid, nullptr, 0);
+    descendants_.collected(worker.pid);
+  }
   running_.clear();
 }
 
@@ -119,7 +134,9 @@ void Supervisor::reap(JobResult& result, const SupervisorHooks& hooks) {
     Outcome outcome{*worker};
     outcome.when = now_seconds();
     outcome.told = told_;
-    if (WIFSIGNALED(status))
+    if (ended < 0)
+      outcome.unknown = true;
+    else if (WIFSIGNALED(status))
       outcome.signal = WTERMSIG(status);
     else
       outcome.exit_code = WEXITSTATUS(status);
@@ -127,6 +144,7 @@ void Supervisor::reap(JobResult& result, const SupervisorHooks& hooks) {
     if (outcome.failed() && (!failure || (outcome.signal != 0 && failure->signal == 0)))
       failure = outcome;
     result.outcomes.push_back(outcome);
+    descendants_.collected(worker->pid);
     worker = running_.erase(worker);
     if (hooks.ended) hooks.ended(outcome);
   }

@@ -2,6 +2,8 @@
 // whom.
 #pragma once
 
+#include "base/deadline.h"
+#include "launch/descendants.h"
 #include "launch/outcome.h"
 
 #include <signal.h>
@@ -9,11 +11,14 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace lockstep::launch {
 
-/// While it lives, SIGCHLD, SIGINT and SIGTERM wait: in this thread, and for good in threads that
+/// While it lives, SIGCHLD, SIGINT, SIGTERM and SIGHUP wait (SIGHUP not where it was ignored, as
+/// nohup does): in this thread, and for good in threads that
 /// it starts meanwhile, so that only the supervisor takes them.
 class SignalsHeld {
  public:
@@ -37,6 +42,8 @@ struct SupervisorHooks {
   std::function<bool()> overdue{};
   /// As in JobOptions. Where it is not set, SIGUSR1 is only passed on.
   bool interrupt_gently = false;
+  /// As in JobOptions.
+  std::function<void(bool again)> interrupted{};
   /// Whether workers go on without those that failed: then a failure ends nobody else.
   bool goes_on = false;
 };
@@ -56,25 +63,33 @@ class Supervisor {
 
   void add(const Worker& worker);
 
-  /// Returns when all workers have ended. SIGINT and SIGTERM are passed on to them. After a failure
-  /// the others have `grace` to notice and end by themselves; then they get SIGTERM, and a moment
-  /// later SIGKILL.
+  /// Returns when all workers have ended. SIGINT, SIGTERM and SIGHUP are passed on to them. After a
+  /// failure the others have `grace` to notice and end by themselves; then they get SIGTERM, and a
+  /// moment later SIGKILL.
   JobResult wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks = {});
 
-  /// Waits a tenth of a second; returns SIGINT or SIGTERM if one came, else 0. For what is left to
-  /// do after wait().
+  /// Waits a tenth of a second; returns SIGINT, SIGTERM or SIGHUP if one came, else 0. For what is
+  /// left to do after wait().
   static int pause();
 
   /// Ends all workers at once: for a job that could not be started whole.
   void terminate();
 
+  /// Ends what workers started and left running.
+  void end_descendants() { descendants_.end(); }
+  /// What marks the workers' environment, for a launcher that is killed: see Descendants.
+  const std::string& mark() const { return descendants_.mark(); }
+
  private:
+  void take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks);
   void reap(JobResult& result, const SupervisorHooks& hooks);
   void signal_all(int signal) const;
 
   SignalsHeld held_;
+  Descendants descendants_;
   std::vector<Worker> running_;
-  bool told_ = false;  ///< to end, for what happened to others
+  bool told_ = false;                          ///< to end, for what happened to others
+  std::optional<Deadline> interrupted_until_;  ///< a signal until then is no second one
   struct sigaction child_action_before_;
 };
 

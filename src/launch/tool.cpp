@@ -86,8 +86,11 @@ void run_tool(const std::vector<std::string>& command) {
   writer.reset();
   const std::string complaint = read_all(complaints);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
+  if (ended < 0)
+    throw Error(fmt::format("how {} ended is not known: {}", what, last_system_error()));
   if (WIFSIGNALED(status))
     throw Error(fmt::format("{} was ended by signal {} ({}) {}", what, WTERMSIG(status),
                             ::strsignal(WTERMSIG(status)), complaint));

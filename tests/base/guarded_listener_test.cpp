@@ -3,6 +3,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/thread_annotations.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,6 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 namespace lockstep {
@@ -38,7 +38,7 @@ class Serving {
         pollfd ready{listener_.fd(), POLLIN, 0};
         ::poll(&ready, 1, 20);
         for (ProvedConnection& each : listener_.service()) {
-          const std::lock_guard lock(mutex_);
+          const Lock lock(mutex_);
           proved_.push_back(std::move(each));
         }
       }
@@ -48,14 +48,14 @@ class Serving {
   Address address() const { return listener_.address(); }
 
   std::size_t proved() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return proved_.size();
   }
 
  private:
   GuardedListener listener_;
-  std::mutex mutex_;
-  std::vector<ProvedConnection> proved_;
+  Mutex mutex_;
+  std::vector<ProvedConnection> proved_ GUARDED_BY(mutex_);
   std::jthread thread_;
 };
 

@@ -39,7 +39,8 @@ class ControlMeshTest : public ::testing::Test {
       peers[rank].channels.push_back({UniqueFd(pair[0]), ""});
     }
     mesh_.emplace(RunContext{std::make_shared<NoStore>(), "", ""}, Membership::world(0, size),
-                  "test", peers, [](int, const Announcement&) {});
+                  "test", peers,
+                  [](int, const ControlMessage&) { return std::vector<ControlMessage>(); });
   }
 
   /// At once, so that whoever reads the first message has read all.

@@ -2,10 +2,10 @@
 #include <lockstep/group.h>
 
 #include "base/deadline.h"
+#include "base/thread_annotations.h"
 
 #include <gtest/gtest.h>
 
-#include <mutex>
 #include <thread>
 
 namespace lockstep {
@@ -16,18 +16,18 @@ class Seen {
  public:
   OperationObserver observer() {
     return [this](const ObservedOperation& operation) {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       all_.push_back(operation);
     };
   }
   std::vector<ObservedOperation> all() {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return all_;
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<ObservedOperation> all_;
+  Mutex mutex_;
+  std::vector<ObservedOperation> all_ GUARDED_BY(mutex_);
 };
 
 TEST(Observer, IsToldOfCollectivesInTheirOrder) {

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 
 namespace lockstep {
@@ -45,6 +48,43 @@ TEST(Work, ThenDoesNotRunAfterAFailure) {
   Work work = Work().then([] { throw std::runtime_error("mine"); }).then([&] { ++runs; });
   testing::expect_error<std::runtime_error>([&] { work.wait(); }, {"mine"});
   EXPECT_EQ(runs, 0);
+}
+
+// Its array is often the next thing that the exception destroys.
+TEST(Work, AnExceptionThatDropsACollectiveWaitsForItsEnd) {
+  run_threads(2, [](Group group) {
+    std::vector<float> values{static_cast<float>(group.rank() + 1)};
+    if (group.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return group.all_reduce(values);
+    }
+    try {
+      const Work work = group.all_reduce_async(values);
+      throw std::runtime_error("mine");
+    } catch (const std::runtime_error&) {
+      EXPECT_EQ(values[0], 3);
+    }
+  });
+}
+
+// What follows the operation may own its array.
+TEST(Work, AnExceptionFreesWhatThenOwnsAfterTheOperation) {
+  std::atomic<bool> freed = false;
+  run_threads(2, [&](Group group) {
+    std::vector<float> values(1000, 1);
+    if (group.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      EXPECT_FALSE(freed);
+      return group.all_reduce(values);
+    }
+    try {
+      const std::shared_ptr<void> owned(nullptr, [&](void*) { freed = true; });
+      const Work work = group.all_reduce_async(values).then([owned] {});
+      throw std::runtime_error("mine");
+    } catch (const std::runtime_error&) {
+      EXPECT_TRUE(freed);
+    }
+  });
 }
 
 TEST(Work, ManyMayWaitForOne) {

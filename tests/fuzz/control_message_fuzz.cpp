@@ -17,9 +17,15 @@ std::vector<std::string> seeds() {
                    .algorithm = Algorithm::ring,
                    .root = 3,
                    .count = 1u << 20,
-                   .sequence = 17};
-  return {encode(Call{call}), encode(Announcement{5, 1, 4096}), encode(Goodbye{2, true}),
-          encode(Ask{}), encode(Answer{})};
+                   .sequence = 17,
+                   .stream = 2,
+                   .bucket = 5};
+  return {encode(Call{call}),
+          encode(Announcement{5, 1, 4096}),
+          encode(Taken{{1, 4096}}),
+          encode(Goodbye{2, true}),
+          encode(Ask{}),
+          encode(Answer{})};
 }
 
 namespace {
@@ -31,6 +37,11 @@ void check(const Announcement& announcement) {
   require(announcement.tag >= 0 && announcement.slot != kCollectiveSlot &&
               announcement.slot <= kMessageSlots,
           "an announcement keeps to the limits");
+}
+void check(const Taken& taken) {
+  require(!taken.slots.empty(), "who says that messages were taken says which");
+  for (std::uint32_t slot : taken.slots)
+    require(slot != kCollectiveSlot && slot <= kMessageSlots, "a slot keeps to the limits");
 }
 void check(const Goodbye&) {}
 void check(const Ask&) {}

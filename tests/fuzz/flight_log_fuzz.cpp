@@ -24,8 +24,12 @@ std::shared_ptr<FlightMemory> sound_memory() {
   FlightRecorder recorder(memory);
   for (std::uint64_t i = 1; i <= 10; ++i) {
     recorder.set_step(i);
-    recorder.end(recorder.begin({.operation = Operation::all_reduce, .sequence = i, .begin = 1}), 2,
-                 i % 2 == 0);
+    const std::uint64_t number =
+        recorder.begin({.operation = Operation::all_reduce, .sequence = i, .begin = 1});
+    if (i % 2 == 0)
+      recorder.end(number, 2);
+    else
+      recorder.fail(number, 2, {});
     recorder.begin({.incoming = true, .peer = 3, .begin = 1.5});
   }
   return memory;

@@ -24,8 +24,12 @@ constexpr std::size_t kConnections = 4;
 /// What a server keeps for one connection.
 class Connection {
  public:
-  Connection(StoreTable& table, bool proves) : table_(table) {
-    if (proves) prove();
+  /// `ahead` comes in one go with the proof.
+  Connection(StoreTable& table, bool proves, std::string_view ahead) : table_(table) {
+    if (proves)
+      prove(ahead);
+    else
+      feed_stranger(ahead);
   }
 
   void feed(std::string_view bytes) {
@@ -46,14 +50,16 @@ class Connection {
   }
 
  private:
-  void prove() {
+  void prove(std::string_view ahead) {
     Handshake client(Handshake::Side::client, "token", "rendezvous");
     std::string to_client = handshake_.to_send();
     client.feed(to_client);
-    received_ = client.to_send();
+    received_ = client.to_send().append(ahead);
     handshake_.feed(received_);
     require(handshake_.state() == Handshake::State::proved, "the right token is let in");
+    require(received_ == ahead, "what follows the proof is left for the session");
     session_.emplace(table_);
+    session_->feed(received_);
   }
 
   void feed_stranger(std::string_view bytes) {
@@ -110,8 +116,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t index = what % kConnections;
     if ((what & kHangUp) != 0) connections[index].reset();
     if ((what & kNote) != 0) table.note_ending(static_cast<int>(index), std::string(bytes));
-    if (!connections[index]) connections[index].emplace(table, index < 2);
-    connections[index]->feed(bytes);
+    if (connections[index])
+      connections[index]->feed(bytes);
+    else
+      connections[index].emplace(table, index < 2, bytes);
     for (auto& each : connections)
       if (each) each->take_answers();
   }

@@ -89,6 +89,43 @@ TEST(Job, SeesItsWorkersEndEvenIfSigchldWasIgnored) {
   EXPECT_EQ(result.code(), 5);
 }
 
+TEST(Job, AWorkerWhoseExitCodeIsLostHasFailed) {
+  const testing::TemporaryFolder folder;
+  const auto started = folder.path() / "started";
+  const auto go = folder.path() / "go";
+  std::thread other_part([&] {
+    while (!std::filesystem::exists(started)) std::this_thread::yield();
+    ::signal(SIGCHLD, SIG_IGN);  // from now on the kernel forgets how children end
+    std::ofstream file(go);
+  });
+  const std::string script =
+      fmt::format("touch {}; until [ -e {} ]; do sleep 0.01; done", started.string(), go.string());
+  const JobResult result = run_program({.workers = 1}, {"sh", "-c", script});
+  other_part.join();
+  ::signal(SIGCHLD, SIG_DFL);
+  ASSERT_TRUE(result.first_failure);
+  EXPECT_EQ(result.code(), 1);
+  EXPECT_NE(result.first_failure->text().find("nobody knows how"), std::string::npos);
+}
+
+TEST(Job, ARankThatWaitsForPeersEndsWithASignal) {
+  const JobResult result = run_forked({.workers = 2, .grace = std::chrono::seconds(60)}, [] {
+    if (rank() == 0) {
+      const Place place = find_place();
+      StoreClient store(place.rendezvous, place.token, Deadline::after(std::chrono::minutes(1)));
+      const std::string pid = store.get("rank 1", Deadline::after(std::chrono::minutes(1)));
+      ::kill(std::stoi(pid.substr(pid.find(' ') + 1)), SIGTERM);
+      store.ending_of(1, std::chrono::minutes(1));
+      return 0;
+    }
+    init();  // waits for rank 0
+    return 0;
+  });
+  ASSERT_TRUE(result.first_failure);
+  EXPECT_EQ(result.first_failure->rank, 1);
+  EXPECT_EQ(result.first_failure->signal, SIGTERM);
+}
+
 TEST(Job, PassesAnInterruptOnToItsWorkers) {
   const pid_t launcher = ::getpid();
   const JobResult result = run_forked({.workers = 2}, [launcher] {

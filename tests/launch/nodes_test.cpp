@@ -138,6 +138,22 @@ TEST_F(Nodes, AWrongTokenIsRefused) {
   }
 }
 
+TEST_F(Nodes, ALauncherOfAnotherRunIsRefused) {
+  NodeHub hub("127.0.0.1", "0123456789abcdef", {.run = "this run"});
+  std::atomic<bool> done{false};
+  std::thread serving([&] {
+    while (!done) hub.tick();
+  });
+  const auto connect = [&](const std::string& run) {
+    NodeLink(hub.address(), "0123456789abcdef", 1, silence_, Deadline::after(milliseconds(20'000)),
+             run);
+  };
+  EXPECT_NO_THROW(connect("this run"));
+  EXPECT_THROW(connect("another run"), Error);
+  done = true;
+  serving.join();
+}
+
 class SilentNodes : public Nodes {
  protected:
   SilentNodes() : Nodes(milliseconds(1500)) {}

@@ -1,7 +1,6 @@
 #include "support/mpi_world.h"
 
 #include <lockstep/error.h>
-#include <lockstep/init.h>
 
 #include "comm/group_core.h"
 #include "comm/hierarchy/hierarchical_transport.h"
@@ -78,7 +77,8 @@ std::vector<std::string> MpiWorld::run(MpiGroups groups, int size,
 }
 
 Group MpiWorld::make_group(MpiGroups groups, int size, const GroupOptions& options) {
-  if (this->size() == 1) return init(options);
+  if (this->size() == 1)
+    return comm::make_group(launch::make_alone(comm::Membership::world(0, 1), soon()), options);
   comm::Membership membership = comm::Membership::world(rank(), size);
   membership.group = fmt::format("test {}", runs_);
   if (groups == MpiGroups::flat)

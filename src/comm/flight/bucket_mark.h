@@ -1,5 +1,7 @@
 // BucketMark: while it lives, the operations that this thread starts belong to a bucket of
-// gradients: the flight recorder says so.
+// gradients: the flight recorder says so. Those on the bucket's own group also say so in their
+// fingerprints, so that ranks notice where one brings a bucket and another something else that is
+// just as long.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +9,33 @@
 
 namespace lockstep::comm {
 
-/// -1 outside of any mark.
-inline thread_local std::int32_t marked_bucket = -1;
+class GroupCore;
+
+/// Whose bucket it is.
+struct BucketOwner {
+  const GroupCore* group = nullptr;  ///< compared, never used
+  std::uint32_t stream = 0;          ///< the how-manieth sync method on the group, from 1
+};
+
+/// What a thread works for.
+struct Bucketed {
+  BucketOwner owner = {};
+  std::int32_t bucket = -1;  ///< -1: none
+};
+inline thread_local Bucketed marked;
 
 class BucketMark {
  public:
-  explicit BucketMark(std::size_t bucket) : before_(marked_bucket) {
-    marked_bucket = static_cast<std::int32_t>(bucket);
-  }
-  ~BucketMark() { marked_bucket = before_; }
+  explicit BucketMark(std::size_t bucket, const BucketOwner& owner = {})
+      : BucketMark(Bucketed{owner, static_cast<std::int32_t>(bucket)}) {}
+  /// As another thread was marked.
+  explicit BucketMark(const Bucketed& mark) : before_(marked) { marked = mark; }
+  ~BucketMark() { marked = before_; }
   BucketMark(const BucketMark&) = delete;
   BucketMark& operator=(const BucketMark&) = delete;
 
  private:
-  const std::int32_t before_;
+  const Bucketed before_;
 };
 
 }  // namespace lockstep::comm

@@ -168,10 +168,11 @@ Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& cal
   tree_all_reduce(*mesh_, {&got, 1, DataType::int32}, ReduceOp::min, deadline);
   if (failure) std::rethrow_exception(failure);
   if (got == 0)
-    throw Error(
-        fmt::format("[{}] another host could not get {} bytes of shared memory for each of "
-                    "its ranks: free memory there, or use fewer workers or a smaller model",
-                    name_, bytes));
+    throw Error(fmt::format(
+        "[{}] another host could not get {} bytes of shared memory for each of "
+        "its ranks (its ranks' errors say why): free memory or raise the limits there, or "
+        "use fewer workers or a smaller model",
+        name_, bytes));
   return memory;
 }
 

@@ -12,8 +12,12 @@ namespace lockstep::comm {
 
 namespace {
 
-/// A peer that lets this much pile up does not read: it is stopped, and will be missed elsewhere.
-constexpr std::size_t kMaxUnsent = 64u << 20;
+/// Blocks to read at once, so that one peer that never stops sending cannot keep its reader.
+constexpr int kMostBlocks = 64;
+
+/// Far more than calls and messages that are bounded can come to: only a peer that asks again and
+/// again, and reads no answer, gets there.
+constexpr std::size_t kMostUnsent = 16 << 20;
 
 }  // namespace
 
@@ -24,9 +28,9 @@ ControlLink::ControlLink(ProvedConnection connection)
 
 void ControlLink::send(const ControlMessage& message) {
   if (presence_ != Presence::present || said_goodbye_) return;
-  if (outgoing_.size() > kMaxUnsent) return end();
   outgoing_ += make_frame(encode(message));
   flush();
+  if (outgoing_.size() > kMostUnsent) end();
 }
 
 void ControlLink::flush() {
@@ -49,7 +53,9 @@ void ControlLink::flush() {
 
 std::vector<ControlMessage> ControlLink::receive() {
   std::vector<ControlMessage> messages;
-  while (presence_ == Presence::present) {
+  take_frames(messages);  // that came with the handshake
+  for (int block_number = 0; block_number < kMostBlocks && presence_ == Presence::present;
+       ++block_number) {
     char block[4096];
     const ssize_t got = ::recv(socket_.get(), block, sizeof block, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;

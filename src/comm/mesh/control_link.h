@@ -1,5 +1,7 @@
 // ControlLink: one rank's connection to one peer for control messages. Never blocks: what does not
-// fit the socket's buffer waits here, within bounds.
+// fit the socket's buffer waits here. That is little, however slow the peer is: a rank waits for
+// its peers after each call, and announces no more than kMessageSlots messages that they have not
+// taken.
 //
 // One thread at a time (ControlMesh sees to it).
 #pragma once
@@ -36,15 +38,17 @@ class ControlLink {
   void flush();
   bool has_unsent() const { return !outgoing_.empty(); }
 
-  /// What has come since the last call. Notices the end of the connection.
+  /// What has come since the last call, or the first part of it where that is much. Notices the end
+  /// of the connection.
   std::vector<ControlMessage> receive();
 
   /// Says goodbye and, once all is sent, ends this side of the connection; the peer's watcher
   /// notices at once.
   void leave(const Blame& blame);
 
-  /// The peer's process has ended, although its connection has not: a child of it holds that open.
-  void peer_ended() { end(); }
+  /// The peer has ended, although its connection has not: a child of it holds that open. Or it does
+  /// not keep to the protocol, and is as good as dead.
+  void give_up() { end(); }
 
  private:
   void take_frames(std::vector<ControlMessage>& messages);

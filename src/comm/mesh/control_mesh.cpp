@@ -16,6 +16,10 @@ constexpr std::chrono::milliseconds kLookAfter{1000};
 /// Looks at the sockets before going to sleep: what is waited for is often a few microseconds away.
 constexpr int kSpins = 20;
 
+/// Calls that a peer may be ahead. Two can be under way: it comes to the next one when this rank's
+/// last call has reached it. One that sends many more does not keep to the protocol.
+constexpr std::size_t kMostCalls = 16;
+
 std::vector<std::string> names_of(const Membership& membership, const std::vector<Peer>& peers) {
   std::vector<std::string> names;
   for (std::size_t rank = 0; rank < peers.size(); ++rank)
@@ -29,16 +33,16 @@ std::vector<std::string> names_of(const Membership& membership, const std::vecto
 }  // namespace
 
 ControlMesh::ControlMesh(RunContext run, Membership membership, std::string transport,
-                         std::vector<Peer>& peers, OnAnnouncement on_announcement)
+                         std::vector<Peer>& peers, OnMessage on_message)
     : run_(std::move(run)),
       membership_(std::move(membership)),
       transport_(std::move(transport)),
-      on_announcement_(std::move(on_announcement)),
+      on_message_(std::move(on_message)),
       names_(names_of(membership_, peers)),
       members_(peers.size()) {
   for (int rank : others()) {
     const auto i = static_cast<std::size_t>(rank);
-    members_[i].link = ControlLink(std::move(peers[i].channels[0]));
+    members_[i].link = ControlLink(std::move(peers[i].channels[kControlChannel]));
   }
   watcher_ = std::thread([this] { watch(); });
 }
@@ -90,6 +94,7 @@ void ControlMesh::wait_for_calls(const Fingerprint& call, const Deadline& deadli
     // A peer may come only after it has got what this rank is still sending.
     const bool moving = move_others();
     if (moving && round % 1024 != 0) continue;
+    if (left_) throw Error("this rank has left the group");
     throw_if_lost(gone_without_call_now(), call);
     if (deadline.passed()) report_late(call, deadline);
     if (!moving) sleep_until_something_comes();
@@ -182,18 +187,18 @@ void ControlMesh::sleep_until_something_comes() {
 // ── Messages
 // ──────────────────────────────────────────────────────────────────────────────────────
 
-void ControlMesh::announce(int to, const Announcement& announcement) {
+void ControlMesh::send(int to, const ControlMessage& message) {
   bool unsent = false;
   {
     Lock lock(mutex_);
     ControlLink& link = members_[static_cast<std::size_t>(to)].link;
-    link.send(announcement);
+    link.send(message);
     unsent = link.has_unsent();
   }
   if (unsent) wake_watcher();  // who sends the rest
 }
 
-void ControlMesh::expect_announcements(bool expected) {
+void ControlMesh::expect_messages(bool expected) {
   bool changed = false;
   {
     Lock lock(mutex_);
@@ -210,24 +215,37 @@ void ControlMesh::progress() {
 }
 
 void ControlMesh::read_all() {
-  for (int rank : others()) {
-    ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
-    link.flush();
-    for (const ControlMessage& message : link.receive()) take(rank, message);
+  for (int rank : others()) read_from(rank);
+}
+
+bool ControlMesh::read_from(int rank) {
+  ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
+  link.flush();
+  bool announced = false;
+  try {
+    for (const ControlMessage& message : link.receive()) {
+      take(rank, message);
+      announced |= std::holds_alternative<Announcement>(message);
+    }
+  } catch (const Error&) {  // a peer that talks nonsense is as good as dead
+    link.give_up();
   }
+  return announced;
 }
 
 void ControlMesh::take(int from, const ControlMessage& message) {
   Member& member = members_[static_cast<std::size_t>(from)];
   if (const auto* call = std::get_if<Call>(&message)) {
+    if (member.calls.size() >= kMostCalls) throw Error("a peer is too many calls ahead");
     member.calls.push_back(call->fingerprint);
     member.last_call = call->fingerprint;
-  } else if (const auto* announcement = std::get_if<Announcement>(&message)) {
-    on_announcement_(from, *announcement);
   } else if (std::holds_alternative<Ask>(message)) {
     member.asks = true;
   } else if (std::holds_alternative<Answer>(message)) {
     ++member.answers;
+  } else {
+    for (const ControlMessage& answer : on_message_(from, message)) member.link.send(answer);
+    if (member.link.has_unsent()) wake_watcher();
   }
 }
 

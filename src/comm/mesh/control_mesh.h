@@ -4,7 +4,7 @@
 //
 // Who reads it: a rank that waits for the others' calls reads the sockets itself, which saves
 // waking a thread. A watcher thread sleeps until a connection ends, and reads along only while
-// someone expects announcements.
+// a message waits for an announcement, or for a slot.
 //
 // Thread safety: any thread, except that agree is called by one at a time.
 #pragma once
@@ -26,13 +26,15 @@ namespace lockstep::comm {
 
 class ControlMesh {
  public:
-  /// What to do with an announcement. Called by whichever thread read it, with the mesh's lock
-  /// held: it must not call the mesh.
-  using OnAnnouncement = std::function<void(int from, const Announcement& announcement)>;
+  /// What to do with an announcement, or with the news that announced messages were taken; returns
+  /// what to answer. Called by whichever thread read it, with the mesh's lock held: it must not
+  /// call the mesh. Throws Error if it makes no sense: its sender is then taken for dead.
+  using OnMessage =
+      std::function<std::vector<ControlMessage>(int from, const ControlMessage& message)>;
 
   /// Takes the first channel of every peer. `transport` is what messages call it: "gloo".
   ControlMesh(RunContext run, Membership membership, std::string transport,
-              std::vector<Peer>& peers, OnAnnouncement on_announcement);
+              std::vector<Peer>& peers, OnMessage on_message);
   ~ControlMesh();
 
   /// Moves what else this rank has under way; true while some of it is still to be sent. Called
@@ -42,13 +44,15 @@ class ControlMesh {
   bool move_others() { return move_others_ && move_others_(); }
 
   /// Waits for all ranks to come with their fingerprints. If they differ, throws the same
-  /// MismatchError on all; throws PeerLostError and TimeoutError like Transport.
+  /// MismatchError on all; throws PeerLostError and TimeoutError like Transport, and Error once
+  /// this rank has left.
   void agree(const Fingerprint& call, const Deadline& deadline);
 
-  void announce(int to, const Announcement& announcement);
+  /// Sends an announcement, or says which messages were taken.
+  void send(int to, const ControlMessage& message);
 
-  /// While true, announcements are read even if nobody calls progress.
-  void expect_announcements(bool expected);
+  /// While true, what concerns messages is read even if nobody calls progress.
+  void expect_messages(bool expected);
 
   /// Reads what has come, and shows peers that ask that this rank waits. To be called now and then
   /// by whoever waits for something else.
@@ -101,6 +105,8 @@ class ControlMesh {
   void send_the_rest();
 
   void read_all() REQUIRES_LOCK(mutex_);
+  /// Returns whether announcements were among what came.
+  bool read_from(int rank) REQUIRES_LOCK(mutex_);
   void take(int from, const ControlMessage& message) REQUIRES_LOCK(mutex_);
   void answer_those_who_ask() REQUIRES_LOCK(mutex_);
   std::vector<int> without_call() REQUIRES_LOCK(mutex_);
@@ -128,17 +134,18 @@ class ControlMesh {
   const RunContext run_;
   const Membership membership_;
   const std::string transport_;
-  const OnAnnouncement on_announcement_;
+  const OnMessage on_message_;
   std::function<bool()> move_others_;
   const std::vector<std::string> names_;  ///< "rank 2 (pid 4711 on host)", by rank
   Bell wake_;                             ///< ends the watcher's sleep
   Bell nudge_;                            ///< ends the sleep of whoever waits in agree
   std::atomic<double> seconds_waited_{0};
+  std::atomic<bool> left_{false};      ///< this rank
   std::atomic<std::size_t> looks_{0};  ///< for deaths: whom to ask about first
 
   Mutex mutex_;
   std::vector<Member> members_ GUARDED_BY(mutex_);
-  bool reading_ GUARDED_BY(mutex_) = false;      ///< whether the watcher reads announcements
+  bool reading_ GUARDED_BY(mutex_) = false;      ///< whether the watcher reads along
   bool catching_up_ GUARDED_BY(mutex_) = false;  ///< with announcements that nobody read
   bool agreeing_ GUARDED_BY(mutex_) = false;
   bool closing_ GUARDED_BY(mutex_) = false;

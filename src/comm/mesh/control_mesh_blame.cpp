@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kAnswerTime{400};
 }  // namespace
 
 void ControlMesh::leave(const Blame& blame) {
+  left_ = true;
   Lock lock(mutex_);
   for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(blame);
 }
@@ -46,7 +47,7 @@ void ControlMesh::look_for_deaths(const std::vector<int>& ranks) {
     progress();  // it may have said goodbye
     Lock lock(mutex_);
     ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
-    if (link.presence() == ControlLink::Presence::present) link.peer_ended();
+    if (link.presence() == ControlLink::Presence::present) link.give_up();
   }
 }
 

@@ -45,15 +45,9 @@ bool ControlMesh::watch_once() {
   Lock lock(mutex_);
   bool caught = false;
   for (std::size_t i = 1; i < watched.size(); ++i) {
-    if (watched[i].revents == 0 && !idle) continue;
-    ControlLink& link = members_[static_cast<std::size_t>(ranks[i])].link;
-    link.flush();
-    for (const ControlMessage& message : link.receive()) {
-      take(ranks[i], message);
-      caught |= std::holds_alternative<Announcement>(message);
-    }
+    if (watched[i].revents != 0 || idle) caught |= read_from(ranks[i]);
   }
-  // Announcements that nobody read for a while may be many, and their sender waits for room.
+  // Announcements that nobody read for a while may be many.
   catching_up_ = caught && (idle || catching_up_);
   if (agreeing_) nudge_.ring();
   return true;

@@ -10,7 +10,7 @@ namespace lockstep::comm {
 
 namespace {
 
-enum class Kind : std::uint8_t { call = 1, announcement, goodbye, ask, answer };
+enum class Kind : std::uint8_t { call = 1, announcement, goodbye, ask, answer, taken };
 
 /// Little-endian numbers, one after another.
 class Writer {
@@ -56,8 +56,10 @@ class Reader {
     return static_cast<E>(value);
   }
 
+  bool at_end() const { return bytes_.empty(); }
+
   void require_end() const {
-    if (!bytes_.empty()) throw Error("a control message that is too long");
+    if (!at_end()) throw Error("a control message that is too long");
   }
 
  private:
@@ -74,11 +76,19 @@ std::string write(const Call& call) {
       .put(print.root)
       .put(print.count)
       .put(print.sequence)
+      .put(print.stream)
+      .put(print.bucket)
       .bytes();
 }
 
 std::string write(const Announcement& message) {
   return Writer(Kind::announcement).put(message.tag).put(message.slot).put(message.bytes).bytes();
+}
+
+std::string write(const Taken& message) {
+  Writer writer(Kind::taken);
+  for (std::uint32_t slot : message.slots) writer.put(slot);
+  return writer.bytes();
 }
 
 std::string write(const Goodbye& message) {
@@ -102,16 +112,31 @@ Call read_call(Reader& reader) {
   print.root = reader.take<std::int32_t>();
   print.count = reader.take<std::uint64_t>();
   print.sequence = reader.take<std::uint64_t>();
+  print.stream = reader.take<std::uint32_t>();
+  print.bucket = reader.take<std::int32_t>();
   return {print};
+}
+
+std::uint32_t read_slot(Reader& reader) {
+  const auto slot = reader.take<std::uint32_t>();
+  if (slot == kCollectiveSlot || slot > kMessageSlots)
+    throw Error("a control message with a slot that no message can have");
+  return slot;
 }
 
 Announcement read_announcement(Reader& reader) {
   Announcement message;
   message.tag = reader.take<std::int32_t>();
-  message.slot = reader.take<std::uint32_t>();
+  message.slot = read_slot(reader);
   message.bytes = reader.take<std::uint64_t>();
-  if (message.tag < 0 || message.slot == kCollectiveSlot || message.slot > kMessageSlots)
-    throw Error("a control message that announces nonsense");
+  if (message.tag < 0) throw Error("a control message that announces nonsense");
+  return message;
+}
+
+Taken read_taken(Reader& reader) {
+  Taken message;
+  do message.slots.push_back(read_slot(reader));
+  while (!reader.at_end());
   return message;
 }
 
@@ -134,6 +159,8 @@ ControlMessage read(Kind kind, Reader& reader) {
       return Ask{};
     case Kind::answer:
       return Answer{};
+    case Kind::taken:
+      return read_taken(reader);
   }
   throw Error("a control message of an unknown kind");
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace lockstep::comm {
 
@@ -24,6 +25,11 @@ struct Announcement {
   std::uint64_t bytes = 0;
 };
 
+/// The sender has started to receive the messages in these slots: the slots are free again.
+struct Taken {
+  std::vector<std::uint32_t> slots;
+};
+
 /// The sender leaves the group, because of the rank that messages call `culprit`; -1 if of its own
 /// accord.
 struct Goodbye {
@@ -35,7 +41,7 @@ struct Goodbye {
 struct Ask {};
 struct Answer {};
 
-using ControlMessage = std::variant<Call, Announcement, Goodbye, Ask, Answer>;
+using ControlMessage = std::variant<Call, Announcement, Taken, Goodbye, Ask, Answer>;
 
 std::string encode(const ControlMessage& message);
 

@@ -2,7 +2,10 @@
 
 #include <lockstep/error.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::comm {
 
@@ -16,49 +19,124 @@ bool is_over(MeshRequest& request) {
   }
 }
 
+/// Its owner may free the array before it drops the request.
+void give_up(MeshRequest& request) {
+  if (request.matched && request.transfer) request.transfer->give_up();
+}
+
 }  // namespace
 
-Mailroom::Mailroom(Wire& wire, int size)
-    : wire_(wire),
-      senders_(static_cast<std::size_t>(size)),
-      sent_(static_cast<std::size_t>(size)) {}
+Mailroom::Mailroom(int size)
+    : incoming_(static_cast<std::size_t>(size)), outgoing_(static_cast<std::size_t>(size)) {}
 
-Slot Mailroom::next_slot(int to) {
+void Mailroom::use(Wire& wire) {
   Lock lock(mutex_);
-  return 1 + sent_[static_cast<std::size_t>(to)]++ % kMessageSlots;
+  wire_ = &wire;
 }
 
-void Mailroom::want(const std::shared_ptr<MeshRequest>& request) {
+// ── Sends
+
+std::optional<Slot> Mailroom::post(const std::shared_ptr<MeshRequest>& request) {
   Lock lock(mutex_);
-  Sender& sender = senders_[static_cast<std::size_t>(request->peer)];
-  const auto found = std::find_if(sender.announced.begin(), sender.announced.end(),
-                                  [&](const Announcement& one) { return one.tag == request->tag; });
-  if (found == sender.announced.end()) return sender.wanted.push_back(request);
-  match(*request, *found);
-  sender.announced.erase(found);
+  Outgoing& outgoing = outgoing_[static_cast<std::size_t>(request->peer)];
+  // None overtakes those that wait.
+  const auto slot = outgoing.queue.empty() ? outgoing.slots.take_any() : std::nullopt;
+  request->matched = slot.has_value();
+  if (!slot) outgoing.queue.push_back(request);
+  return slot;
 }
 
-void Mailroom::take(int from, const Announcement& announcement) {
+/// The peer has taken messages: those that waited for a slot take their turns.
+std::vector<ControlMessage> Mailroom::send_queued(int to, const Taken& taken) {
   Lock lock(mutex_);
-  Sender& sender = senders_[static_cast<std::size_t>(from)];
-  const auto found = std::find_if(sender.wanted.begin(), sender.wanted.end(),
-                                  [&](const auto& one) { return one->tag == announcement.tag; });
-  if (found == sender.wanted.end()) return sender.announced.push_back(announcement);
-  match(**found, announcement);
-  sender.wanted.erase(found);
+  Outgoing& outgoing = outgoing_[static_cast<std::size_t>(to)];
+  for (Slot slot : taken.slots) outgoing.slots.give_back(slot);
+  std::vector<ControlMessage> announcements;
+  while (!outgoing.queue.empty()) {
+    const auto slot = outgoing.slots.take_any();
+    if (!slot) break;
+    announcements.emplace_back(dispatch(*outgoing.queue.front(), *slot));
+    outgoing.queue.pop_front();
+  }
   changed_.notify_all();
+  return announcements;
 }
 
-void Mailroom::match(MeshRequest& request, const Announcement& announcement) {
-  request.came = announcement.bytes;
-  request.matched = true;
-  if (announcement.bytes != request.bytes || request.bytes == 0) return;
+Announcement Mailroom::dispatch(MeshRequest& request, Slot slot) {
   try {
-    request.transfer = wire_.receive(request.peer, announcement.slot, request.target);
+    if (request.bytes > 0) request.transfer = wire_->send(request.peer, slot, request.source);
   } catch (const Error& error) {  // told to whoever waits for it
     request.broken = error.what();
   }
+  request.matched = true;
+  return {request.tag, slot, request.bytes};
 }
+
+// ── Receives
+
+std::optional<Taken> Mailroom::want(const std::shared_ptr<MeshRequest>& request) {
+  Lock lock(mutex_);
+  Incoming& incoming = incoming_[static_cast<std::size_t>(request->peer)];
+  const auto found = std::find_if(incoming.announced.begin(), incoming.announced.end(),
+                                  [&](const Announcement& one) { return one.tag == request->tag; });
+  if (found == incoming.announced.end()) {
+    incoming.wanted.push_back(request);
+    return std::nullopt;
+  }
+  const bool emptied = match(*request, *found);
+  const Slot slot = found->slot;
+  incoming.announced.erase(found);
+  return emptied ? free_slot(incoming, slot) : std::nullopt;
+}
+
+std::vector<ControlMessage> Mailroom::take(int from, const ControlMessage& message) {
+  if (const auto* taken = std::get_if<Taken>(&message)) return send_queued(from, *taken);
+  return take_announcement(from, std::get<Announcement>(message));
+}
+
+std::vector<ControlMessage> Mailroom::take_announcement(int from,
+                                                        const Announcement& announcement) {
+  Lock lock(mutex_);
+  if (wire_ == nullptr) throw Error("a message before the group was made");
+  Incoming& incoming = incoming_[static_cast<std::size_t>(from)];
+  incoming.slots.take(announcement.slot);
+  const auto found = std::find_if(incoming.wanted.begin(), incoming.wanted.end(),
+                                  [&](const auto& one) { return one->tag == announcement.tag; });
+  if (found == incoming.wanted.end()) {
+    incoming.announced.push_back(announcement);
+    return {};
+  }
+  const bool emptied = match(**found, announcement);
+  incoming.wanted.erase(found);
+  changed_.notify_all();
+  std::vector<ControlMessage> answers;
+  if (!emptied) return answers;
+  if (auto taken = free_slot(incoming, announcement.slot)) answers.emplace_back(std::move(*taken));
+  return answers;
+}
+
+bool Mailroom::match(MeshRequest& request, const Announcement& announcement) {
+  request.came = announcement.bytes;
+  request.matched = true;
+  if (announcement.bytes != request.bytes) return false;
+  if (request.bytes == 0) return true;
+  try {
+    request.transfer = wire_->receive(request.peer, announcement.slot, request.target);
+    return true;
+  } catch (const Error& error) {  // told to whoever waits for it
+    request.broken = error.what();
+    return false;
+  }
+}
+
+std::optional<Taken> Mailroom::free_slot(Incoming& incoming, Slot slot) {
+  incoming.slots.give_back(slot);
+  incoming.untold.push_back(slot);
+  if (incoming.untold.size() < kTellTaken) return std::nullopt;
+  return Taken{std::exchange(incoming.untold, {})};
+}
+
+// ── Both
 
 bool Mailroom::wait_until_matched(MeshRequest& request, std::chrono::milliseconds slice) {
   Lock lock(mutex_);
@@ -71,27 +149,49 @@ bool Mailroom::matched(MeshRequest& request) {
   return request.matched;
 }
 
-bool Mailroom::expects_announcements() {
+std::string Mailroom::held_up(MeshRequest& request) {
   Lock lock(mutex_);
-  return std::any_of(senders_.begin(), senders_.end(),
-                     [](const Sender& sender) { return !sender.wanted.empty(); });
+  if (request.matched) return "";
+  if (!request.incoming)
+    return fmt::format(
+        "it has not received {} earlier messages, the most that may wait there: receive them, in "
+        "any order, or send fewer at a time",
+        outgoing_[static_cast<std::size_t>(request.peer)].slots.taken());
+  const std::size_t waiting = incoming_[static_cast<std::size_t>(request.peer)].slots.taken();
+  if (waiting + kTellTaken <= kMessageSlots) return "";
+  return fmt::format(
+      "{} messages with other tags came from it and were not received, the most that may wait "
+      "here: "
+      "receive them first",
+      waiting);
+}
+
+bool Mailroom::expects_messages() {
+  Lock lock(mutex_);
+  return std::any_of(incoming_.begin(), incoming_.end(),
+                     [](const Incoming& one) { return !one.wanted.empty(); }) ||
+         std::any_of(outgoing_.begin(), outgoing_.end(),
+                     [](const Outgoing& one) { return !one.queue.empty(); });
 }
 
 void Mailroom::keep(std::shared_ptr<MeshRequest> request) {
   Lock lock(mutex_);
+  if (dropped_) return give_up(*request);
   kept_.push_back(std::move(request));
   // Now and then, so that many messages under way are not all looked at for each new one.
   if (kept_.size() < tidy_at_) return;
-  kept_.remove_if([](const auto& one) {
-    return one.use_count() == 1 && (!one->incoming || one->matched) && is_over(*one);
-  });
+  kept_.remove_if(
+      [](const auto& one) { return one.use_count() == 1 && one->matched && is_over(*one); });
   tidy_at_ = 2 * kept_.size() + kTidyAt;
 }
 
 void Mailroom::drop_all() {
   Lock lock(mutex_);
+  dropped_ = true;
+  for (const auto& one : kept_) give_up(*one);
   kept_.clear();
-  for (Sender& sender : senders_) sender.wanted.clear();
+  for (Incoming& one : incoming_) one.wanted.clear();
+  for (Outgoing& one : outgoing_) one.queue.clear();
   changed_.notify_all();
 }
 

@@ -4,11 +4,17 @@
 // the bytes. So a wrong length is an error here, and never reaches a library that would abort the
 // process for it.
 //
+// Flow control: kMessageSlots messages to one rank may be announced and not received. Later ones
+// queue at their sender, in order, and their waits end once the receiver has started earlier
+// receives and said so. Receivers say so for kTellTaken messages at a time. Starting a send never
+// waits, so two ranks that both send first do not block each other.
+//
 // Thread safety: any thread.
 #pragma once
 
 #include "base/thread_annotations.h"
 #include "comm/mesh/control_message.h"
+#include "comm/mesh/message_slots.h"
 #include "comm/mesh/wire.h"
 #include "comm/transport.h"
 
@@ -17,6 +23,8 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace lockstep::comm {
@@ -27,11 +35,13 @@ struct MeshRequest : Request {
   std::int32_t tag = 0;
   bool incoming = false;
   std::size_t bytes = 0;
-  std::span<std::byte> target;  ///< of a receive
+  std::span<std::byte> target;        ///< of a receive
+  std::span<const std::byte> source;  ///< of a send
+  bool queued = false;                ///< a send that had to wait for a slot
   /// When its peer was first found gone; 0 if it was not. Several threads may wait for one request.
   std::atomic<double> peer_gone_since{0};
 
-  // Until it is matched, guarded by the mailroom's lock; constant after that.
+  // Until it is matched (a send: has a slot), guarded by the mailroom's lock; constant after that.
   bool matched = false;
   std::shared_ptr<Transfer> transfer;  ///< null for an empty message
   std::uint64_t came = 0;  ///< bytes that were announced: an error if not those expected
@@ -40,45 +50,74 @@ struct MeshRequest : Request {
 
 class Mailroom {
  public:
-  Mailroom(Wire& wire, int size);
+  explicit Mailroom(int size);
 
-  /// Picks the slot for the next message to `to`.
-  Slot next_slot(int to);
+  /// REQUIRES: called once, before the first message.
+  void use(Wire& wire);
 
-  /// Whether a receive was matched at once; else it is when its announcement comes.
-  void want(const std::shared_ptr<MeshRequest>& request);
+  /// The slot for a send, which the caller is to announce and start; or nothing: all are taken, and
+  /// the send queues until the receiver has taken earlier ones.
+  std::optional<Slot> post(const std::shared_ptr<MeshRequest>& request);
 
-  /// To be called for every announcement.
-  void take(int from, const Announcement& announcement);
+  /// A receive: matched at once if its announcement is here, else when it comes. Returns what the
+  /// sender is to be told, if anything.
+  std::optional<Taken> want(const std::shared_ptr<MeshRequest>& request);
 
-  /// Waits until the receive is matched, but no longer than `slice`.
+  /// What came from a peer: an announcement, or that it has taken messages. Returns what to answer.
+  /// Throws Error if it makes no sense.
+  std::vector<ControlMessage> take(int from, const ControlMessage& message);
+
+  /// Waits until the message is matched, but no longer than `slice`.
   bool wait_until_matched(MeshRequest& request, std::chrono::milliseconds slice);
   bool matched(MeshRequest& request);
 
-  /// Whether receives wait for an announcement.
-  bool expects_announcements();
+  /// Which bound keeps a message that is not matched from moving, and what to do; empty if none.
+  std::string held_up(MeshRequest& request);
+
+  /// Whether receives wait for an announcement, or sends for a slot.
+  bool expects_messages();
 
   /// Keeps a request until it is done, even if nobody waits for it.
   void keep(std::shared_ptr<MeshRequest> request);
+  /// Gives up all messages, those of others' too that are still to be kept. REQUIRES: the wire was
+  /// closed.
   void drop_all();
 
  private:
   static constexpr std::size_t kTidyAt = 64;
+  /// A sixty-fourth of the slots: so few that a sender never waits for receives that were started
+  /// long ago, so many that telling costs nothing.
+  static constexpr std::size_t kTellTaken = kMessageSlots / 64;
 
-  struct Sender {
+  /// Messages from one rank to this one.
+  struct Incoming {
     std::deque<Announcement> announced;              ///< that nobody has asked for
     std::list<std::shared_ptr<MeshRequest>> wanted;  ///< that have not been announced
+    MessageSlots slots;                              ///< of those announced
+    std::vector<Slot> untold;                        ///< slots that are free, and not yet told
+  };
+  /// Messages from this rank to one.
+  struct Outgoing {
+    MessageSlots slots;
+    std::deque<std::shared_ptr<MeshRequest>> queue;  ///< that wait for a slot
   };
 
-  void match(MeshRequest& request, const Announcement& announcement) REQUIRES_LOCK(mutex_);
+  std::vector<ControlMessage> take_announcement(int from, const Announcement& announcement);
+  std::vector<ControlMessage> send_queued(int to, const Taken& taken);
+  /// Returns whether the slot is empty now: the message has its receive.
+  bool match(MeshRequest& request, const Announcement& announcement) REQUIRES_LOCK(mutex_);
+  /// Notes that the slot's message has its receive; returns what to tell the sender, if anything.
+  std::optional<Taken> free_slot(Incoming& incoming, Slot slot) REQUIRES_LOCK(mutex_);
+  Announcement dispatch(MeshRequest& request, Slot slot) REQUIRES_LOCK(mutex_);
 
-  Wire& wire_;
   Mutex mutex_;
   Condition changed_;
-  std::vector<Sender> senders_ GUARDED_BY(mutex_);
-  std::vector<std::uint32_t> sent_ GUARDED_BY(mutex_);  ///< messages to each rank
+  Wire* wire_ GUARDED_BY(mutex_) = nullptr;
+  std::vector<Incoming> incoming_ GUARDED_BY(mutex_);
+  std::vector<Outgoing> outgoing_ GUARDED_BY(mutex_);
   std::list<std::shared_ptr<MeshRequest>> kept_ GUARDED_BY(mutex_);
   std::size_t tidy_at_ GUARDED_BY(mutex_) = kTidyAt;  ///< so many kept ones: drop those done
+  bool dropped_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace lockstep::comm

@@ -33,14 +33,15 @@ MeshTransport::MeshTransport(RunContext run, Membership membership, WireKind kin
                              const Deadline& deadline)
     : run_(std::move(run)), membership_(std::move(membership)), kind_(std::move(kind)) {
   std::vector<Peer> peers = connect_peers(run_, membership_, kind_.channels, deadline);
+  mailroom_ = std::make_unique<Mailroom>(membership_.size());
   control_ = std::make_unique<ControlMesh>(
       run_, membership_, std::string(kind_.name), peers,
-      [this](int from, const Announcement& one) { mailroom_->take(from, one); });
+      [this](int from, const ControlMessage& message) { return mailroom_->take(from, message); });
   try {
     // The wire is made when all are known to be there, and used when all have made it.
     agree({.operation = Operation::barrier}, deadline);
     wire_ = kind_.make(run_, membership_, peers, deadline);
-    mailroom_ = std::make_unique<Mailroom>(*wire_, membership_.size());
+    mailroom_->use(*wire_);
     agree({.operation = Operation::barrier}, deadline);
   } catch (...) {
     control_->leave(blame_in(std::current_exception()));
@@ -58,7 +59,12 @@ MeshTransport::~MeshTransport() {
 void MeshTransport::agree(const Fingerprint& call, const Deadline& deadline) {
   throw_if_abandoned();
   current_ = call;
-  control_->agree(call, deadline);
+  try {
+    control_->agree(call, deadline);
+  } catch (const Error&) {
+    throw_if_abandoned();  // by another thread meanwhile: that is why
+    throw;
+  }
 }
 
 void MeshTransport::watch(const Deadline& deadline) {
@@ -131,13 +137,21 @@ std::shared_ptr<Request> MeshTransport::start_send(int to, std::int32_t tag,
   request->peer = to;
   request->tag = tag;
   request->bytes = request->came = data.size();
-  request->matched = true;
-  const bool collective = tag == kCollectiveTag;
-  const Slot slot = collective ? kCollectiveSlot : mailroom_->next_slot(to);
-  if (!collective) control_->announce(to, {tag, slot, data.size()});
-  if (!data.empty()) start(*request, [&] { return wire_->send(to, slot, data); });
+  request->source = data;
   bytes_sent_.fetch_add(data.size(), std::memory_order_relaxed);
-  if (!collective) mailroom_->keep(request);
+  if (tag == kCollectiveTag) {
+    request->matched = true;
+    start_on_wire(*request, kCollectiveSlot);
+    return request;
+  }
+  if (const auto slot = mailroom_->post(request)) {
+    start_on_wire(*request, *slot);
+    control_->send(to, Announcement{tag, *slot, data.size()});
+  } else {
+    request->queued = true;
+    follow_messages();  // the peer will say when it has taken earlier ones
+  }
+  mailroom_->keep(request);
   return request;
 }
 
@@ -154,27 +168,28 @@ std::shared_ptr<Request> MeshTransport::start_recv(int from, std::int32_t tag,
     // Fingerprints have been compared: the lengths are equal.
     request->matched = true;
     request->came = data.size();
-    if (!data.empty()) start(*request, [&] { return wire_->receive(from, kCollectiveSlot, data); });
+    start_on_wire(*request, kCollectiveSlot);
     return request;
   }
   control_->progress();  // its announcement may be here already
-  mailroom_->want(request);
+  if (auto taken = mailroom_->want(request)) control_->send(from, std::move(*taken));
   mailroom_->keep(request);
-  follow_announcements();
+  follow_messages();
   return request;
 }
 
 /// One thread at a time: else one that saw no receives left could have the last word against one
 /// that has just started another.
-void MeshTransport::follow_announcements() {
+void MeshTransport::follow_messages() {
   Lock lock(following_);
-  control_->expect_announcements(mailroom_->expects_announcements());
+  control_->expect_messages(mailroom_->expects_messages());
 }
 
-void MeshTransport::start(MeshRequest& request,
-                          const std::function<std::shared_ptr<Transfer>()>& on_wire) {
+void MeshTransport::start_on_wire(MeshRequest& request, Slot slot) {
+  if (request.bytes == 0) return;
   try {
-    request.transfer = on_wire();
+    request.transfer = request.incoming ? wire_->receive(request.peer, slot, request.target)
+                                        : wire_->send(request.peer, slot, request.source);
   } catch (const Error& error) {
     throw_if_abandoned();
     report_broken(request, error.what());
@@ -206,8 +221,10 @@ bool MeshTransport::done(Request& request) {
 /// Waits for the request, but no longer than `slice`; returns whether it is done.
 bool MeshTransport::advance(MeshRequest& request, std::chrono::milliseconds slice) {
   throw_if_abandoned();
-  if (request.incoming && !mailroom_->wait_until_matched(request, slice)) return false;
-  if (request.incoming && request.tag != kCollectiveTag) follow_announcements();
+  if (request.tag != kCollectiveTag) {
+    if (!mailroom_->wait_until_matched(request, slice)) return false;
+    if (request.incoming || request.queued) follow_messages();
+  }
   if (request.came != request.bytes)
     throw wrong_length(control_->me(), awaited_of(request), request.came);
   try {
@@ -233,8 +250,10 @@ void MeshTransport::look_around(MeshRequest& request, const Deadline& deadline) 
   const int culprit = control_->culprit_behind(request.peer);
   if (advance(request, std::chrono::milliseconds(0))) return;
   if (control_->gone(request.peer)) return;  // next time round it is a loss
-  throw late_message(control_->me(), awaited_of(request), control_->late(request.peer),
-                     control_->late(culprit), deadline);
+  AwaitedMessage awaited = awaited_of(request);
+  if (request.tag != kCollectiveTag) awaited.held_up = mailroom_->held_up(request);
+  throw late_message(control_->me(), awaited, control_->late(request.peer), control_->late(culprit),
+                     deadline);
 }
 
 /// The wire broke: the control mesh knows why, or will in a moment.
@@ -253,9 +272,12 @@ void MeshTransport::report_broken(const MeshRequest& request, const std::string&
 }
 
 AwaitedMessage MeshTransport::awaited_of(const MeshRequest& request) const {
-  return {request.incoming, request.bytes, request.tag,
+  return {request.incoming,
+          request.bytes,
+          request.tag,
           membership_.labels[static_cast<std::size_t>(request.peer)],
-          request.tag == kCollectiveTag ? current_.text() : ""};
+          request.tag == kCollectiveTag ? current_.text() : "",
+          ""};
 }
 
 // ── Leaving

@@ -63,9 +63,9 @@ class MeshTransport : public Transport {
   void throw_if_another_is_late(const TimeoutError& late);
 
  private:
-  void start(MeshRequest& request, const std::function<std::shared_ptr<Transfer>()>& on_wire);
+  void start_on_wire(MeshRequest& request, Slot slot);
   bool advance(MeshRequest& request, std::chrono::milliseconds slice);
-  void follow_announcements();
+  void follow_messages();
   void look_around(MeshRequest& request, const Deadline& deadline);
   [[noreturn]] void report_broken(const MeshRequest& request, const std::string& what);
   AwaitedMessage awaited_of(const MeshRequest& request) const;

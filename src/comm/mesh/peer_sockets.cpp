@@ -2,9 +2,11 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/files.h"
 #include "base/host_name.h"
 #include "base/text.h"
+#include "comm/mesh/peer_hello.h"
 
 #include <fmt/format.h>
 
@@ -18,12 +20,6 @@
 namespace lockstep::comm {
 
 namespace {
-
-/// The first words on a connection: which rank it comes from and what it is for, in a fixed length.
-constexpr std::size_t kHelloBytes = 24;
-std::string hello_of(int rank, int channel) {
-  return fmt::format("{:<{}}", fmt::format("{} {} ", rank, channel), kHelloBytes);
-}
 
 /// Where a rank listens and who it is, as the store has it: "10.0.0.1:4711 812 node7".
 struct Card {
@@ -51,7 +47,7 @@ class Connector {
         membership_(membership),
         channels_(channels),
         deadline_(deadline),
-        purpose_("group " + membership.group),
+        purpose_(fmt::format("group {} of run {}", membership.group, run.run)),
         listener_({run.address, 0}, run.token, purpose_),
         peers_(static_cast<std::size_t>(membership.size())) {
     for (Peer& peer : peers_) peer.channels.resize(static_cast<std::size_t>(channels));
@@ -87,12 +83,17 @@ class Connector {
     for (int channel = 0; channel < channels_; ++channel) {
       ProvedConnection connection = connect_proved(address, run_.token, purpose_, deadline_,
                                                    [&] { look_for_deaths({below}); });
-      const std::string hello = hello_of(membership_.rank, channel);
+      const std::string hello = PeerHello{membership_.rank, channel}.encode();
       // The first bytes on a new connection always fit its buffer.
       if (::send(connection.socket.get(), hello.data(), hello.size(), MSG_NOSIGNAL) !=
           static_cast<ssize_t>(hello.size()))
         throw Error(fmt::format("lost the connection to rank {} while the group was made: {}",
                                 membership_.labels[index(below)], last_system_error()));
+      if (!may_send_ahead(channel, connection))
+        throw Error(
+            fmt::format("rank {} sent data before it knew who connected: it is not of this "
+                        "version",
+                        membership_.labels[index(below)]));
       peers_[index(below)].channels[index(channel)] = std::move(connection);
     }
   }
@@ -107,30 +108,35 @@ class Connector {
       look_for_deaths(missing());
     for (ProvedConnection& connection : listener_.service())
       guests_.push_back(std::move(connection));
+    if (const int error = listener_.shortage())
+      throw DescriptorShortageError("accept the connections of other ranks", error);
     for (auto guest = guests_.begin(); guest != guests_.end();)
       guest = seat(*guest) ? guests_.erase(guest) : std::next(guest);
   }
 
   /// Returns whether the guest needs no more attention: it said who it is, or it is gone.
   bool seat(ProvedConnection& guest) {
-    // Not a byte more than the hello: what follows may be for another reader.
-    char block[kHelloBytes];
-    const ssize_t got =
-        ::recv(guest.socket.get(), block, kHelloBytes - guest.received.size(), MSG_DONTWAIT);
-    if (got == 0) return true;
-    if (got > 0) guest.received.append(block, static_cast<std::size_t>(got));
-    if (guest.received.size() < kHelloBytes) return false;
-    const std::vector<std::string> words = split(guest.received, ' ');
-    if (words.size() < 2) throw Error("a rank of this run speaks another version of the protocol");
-    const auto rank =
-        parse_integer(words[0], "a peer's rank", membership_.rank + 1, membership_.size() - 1);
-    const auto channel = parse_integer(words[1], "a peer's channel", 0, channels_ - 1);
-    guest.received.clear();
-    ProvedConnection& place =
-        peers_[static_cast<std::size_t>(rank)].channels[static_cast<std::size_t>(channel)];
+    PeerHello hello;
+    const HelloProgress progress = receive_hello(guest, hello);
+    if (progress != HelloProgress::whole) return progress == HelloProgress::connection_ended;
+    if (hello.rank <= membership_.rank || hello.rank >= membership_.size() ||
+        hello.channel >= channels_)
+      throw Error(
+          fmt::format("a peer says that it is rank {}, channel {}: the group '{}' expects "
+                      "ranks {} to {} here, with {} channels each",
+                      hello.rank, hello.channel, membership_.group, membership_.rank + 1,
+                      membership_.size() - 1, channels_));
+    if (!may_send_ahead(hello.channel, guest)) return true;
+    ProvedConnection& place = peers_[index(hello.rank)].channels[index(hello.channel)];
     if (!place.socket) --expected_;
     place = std::move(guest);
     return true;
+  }
+
+  /// The control mesh takes bytes that came too early. A wire reads its sockets itself: such bytes
+  /// would be lost, and every later one taken for another.
+  static bool may_send_ahead(int channel, const ProvedConnection& connection) {
+    return channel == kControlChannel || connection.received.empty();
   }
 
   std::vector<int> missing() const {

@@ -12,6 +12,9 @@
 
 namespace lockstep::comm {
 
+/// The channel that the control mesh takes; the others are the wire's.
+constexpr int kControlChannel = 0;
+
 /// A peer, and this rank's connections to it: one a channel, all proved.
 struct Peer {
   int pid = 0;

@@ -18,11 +18,14 @@ namespace lockstep::comm {
 /// Transfers between two ranks are matched by slot, and within a slot in the order they were
 /// started.
 using Slot = std::uint32_t;
-constexpr Slot kCollectiveSlot = 0;       ///< collectives run one at a time: one slot does
-constexpr Slot kMessageSlots = 1u << 20;  ///< the user's messages take turns in slots 1 … this
+constexpr Slot kCollectiveSlot = 0;  ///< collectives run one at a time: one slot does
+/// The user's messages to a rank have slots 1 … this. A message keeps its slot until its receive
+/// has been started, so that no two can be confused; with all slots taken, more messages wait at
+/// their sender. That bounds what a rank has to keep of messages that it did not ask for.
+constexpr Slot kMessageSlots = 4096;
 
 /// A send or a receive under way. Destroying it gives it up: its bytes are not touched any more.
-/// Any thread, one at a time.
+/// Any thread, several at once.
 class Transfer {
  public:
   virtual ~Transfer() = default;
@@ -32,6 +35,10 @@ class Transfer {
 
   /// Waits until it is done, but no longer than `slice`; returns whether it is. Throws like done.
   virtual bool wait_for(std::chrono::milliseconds slice) = 0;
+
+  /// Gives it up while others may still refer to it. REQUIRES: the wire was closed, so that whoever
+  /// waits for it gets an error. A wire that moves nothing once it is closed need not do anything.
+  virtual void give_up() {}
 };
 
 /// Called again and again by whatever waits; throws to end the waiting.

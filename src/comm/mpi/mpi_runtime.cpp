@@ -3,10 +3,9 @@
 #include <lockstep/error.h>
 
 #include "comm/mpi/mpi_calls.h"
+#include "comm/work_state.h"
 
 #include <fmt/format.h>
-
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -83,7 +82,7 @@ MpiRuntime& MpiRuntime::instance() {
   return *runtime;
 }
 
-MpiRuntime::MpiRuntime() : process_(::getpid()) {
+MpiRuntime::MpiRuntime() {
   int provided = MPI_THREAD_SINGLE;
   if (started_by_program()) {
     MPI_Query_thread(&provided);
@@ -103,7 +102,7 @@ MpiRuntime::MpiRuntime() : process_(::getpid()) {
 void MpiRuntime::at_exit() {
   MpiRuntime& runtime = instance();
   // A child that was forked must not end its parent's connection.
-  if (runtime.process_ != ::getpid()) return;
+  if (!runtime.owner_.is_this_one()) return;
   if (runtime.wires_ != 0) runtime.skip_finalize();
   if (runtime.finalize_ && runtime.all_will_finalize()) MPI_Finalize();
 }
@@ -164,6 +163,7 @@ std::string MpiRuntime::broadcast(std::string from_rank_zero, const Deadline& de
 }
 
 MpiRuntime::Visit MpiRuntime::enter() {
+  if (!owner_.is_this_one()) throw_in_child("MPI");
   Visit visit(door_);
   if (!shut_because_.empty())
     throw Error(fmt::format("MPI cannot be used any more in this process: {}", shut_because_));

@@ -6,8 +6,7 @@
 #pragma once
 
 #include "base/deadline.h"
-
-#include <sys/types.h>
+#include "base/fork.h"
 
 #include <atomic>
 #include <shared_mutex>
@@ -35,7 +34,7 @@ class MpiRuntime {
   /// Returns rank 0's text on every rank. All ranks of the world call it. Throws TimeoutError.
   std::string broadcast(std::string from_rank_zero, const Deadline& deadline);
 
-  /// Held by whoever is inside MPI. Throws Error if the runtime was shut.
+  /// Held by whoever is inside MPI. Throws Error if the runtime was shut, or in a forked child.
   using Visit = std::shared_lock<std::shared_mutex>;
   Visit enter();
 
@@ -59,7 +58,7 @@ class MpiRuntime {
   int rank_ = 0;
   int size_ = 1;
   bool started_here_ = false;
-  pid_t process_ = 0;
+  const OwnerProcess owner_;
   std::atomic<bool> finalize_ = true;
   std::atomic<int> wires_ = 0;
   std::shared_mutex door_;

@@ -15,6 +15,7 @@ constexpr std::string_view kWhat = "move a message";
 MpiTransfer::MpiTransfer(std::shared_ptr<MpiLink> link, std::size_t bytes, std::size_t part_bytes,
                          const Start& start)
     : link_(std::move(link)) {
+  Lock lock(mutex_);
   requests_.reserve((bytes + part_bytes - 1) / part_bytes);
   try {
     for (std::size_t offset = 0; offset < bytes; offset += part_bytes) {
@@ -31,11 +32,17 @@ MpiTransfer::MpiTransfer(std::shared_ptr<MpiLink> link, std::size_t bytes, std::
 }
 
 MpiTransfer::~MpiTransfer() {
+  give_up();
+}
+
+void MpiTransfer::give_up() {
+  Lock lock(mutex_);
   cancel_remaining();
 }
 
 bool MpiTransfer::done() {
   link_->require_open();
+  Lock lock(mutex_);
   return test_remaining();
 }
 
@@ -58,7 +65,9 @@ void MpiTransfer::cancel_remaining() {
       const MpiRuntime::Visit visit = runtime.enter();
       if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
     }
-    if (poll([this] { return test_remaining(); }, kFarewell)) return;
+    const Deadline farewell = Deadline::after(kFarewell);
+    for (Patience patience; !farewell.passed(); patience.pause())
+      if (test_remaining()) return;
   } catch (const Error&) {
     // The connection is broken, or somebody has shut the runtime already.
   }

@@ -1,6 +1,7 @@
 // MpiTransfer: one send or receive over MPI, in as many messages as its length needs.
 #pragma once
 
+#include "base/thread_annotations.h"
 #include "comm/mesh/wire.h"
 #include "comm/mpi/mpi_link.h"
 
@@ -36,14 +37,16 @@ class MpiTransfer : public Transfer {
 
   bool done() override;
   bool wait_for(std::chrono::milliseconds slice) override;
+  void give_up() override;
 
  private:
-  bool test_remaining();
-  void cancel_remaining();
+  bool test_remaining() REQUIRES_LOCK(mutex_);
+  void cancel_remaining() REQUIRES_LOCK(mutex_);
 
   std::shared_ptr<MpiLink> link_;
-  std::vector<MPI_Request> requests_;
-  std::size_t completed_ = 0;  ///< requests that are done; they end in order
+  Mutex mutex_;  ///< MPI lets only one thread at a time test a request
+  std::vector<MPI_Request> requests_ GUARDED_BY(mutex_);
+  std::size_t completed_ GUARDED_BY(mutex_) = 0;  ///< requests that are done; they end in order
 };
 
 }  // namespace lockstep::comm

@@ -10,7 +10,7 @@ namespace lockstep::comm {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32706574736b636full;  // changes with the layout
+constexpr std::uint64_t kMagic = 0x33706574736b636full;  // changes with the layout
 
 constexpr std::size_t pages(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
@@ -24,7 +24,7 @@ std::size_t channels_at(std::size_t size) {
   return cells_at() + pages(size * sizeof(RankCell));
 }
 std::size_t staging_at(std::size_t size) {
-  return channels_at(size) + pages(size * size * sizeof(Channel));
+  return channels_at(size) + pages(kTraffics * size * size * sizeof(Channel));
 }
 
 }  // namespace
@@ -60,10 +60,11 @@ RankCell& Blackboard::cell(int rank) const {
   return reinterpret_cast<RankCell*>(memory_ + cells_at())[rank];
 }
 
-Channel& Blackboard::channel(int from, int to) const {
+Channel& Blackboard::channel(int from, int to, Traffic traffic) const {
   auto* channels =
       reinterpret_cast<Channel*>(memory_ + channels_at(static_cast<std::size_t>(size_)));
-  return channels[from * size_ + to];
+  const auto pair = static_cast<std::size_t>(from * size_ + to);
+  return channels[kTraffics * pair + static_cast<std::size_t>(traffic)];
 }
 
 std::byte* Blackboard::staging(int rank) const {

@@ -2,7 +2,7 @@
 //
 //   header     one a group: who is expected, the meeting point
 //   cells      one a rank: who it is, whether it is there, what it last announced
-//   channels   one for each ordered pair of ranks: a ring of bytes for messages
+//   channels   two for each ordered pair of ranks, one a Traffic: a ring of bytes for messages
 //   staging    one a rank: room for a piece of an array that other ranks cannot reach
 //
 // Pages are touched only when used, so a large group costs little memory until it talks.
@@ -32,7 +32,8 @@ struct Location {
   std::uint64_t offset = 0;
 };
 
-/// How another rank can map a region: meaningful to the SharedSpace that made it.
+/// How another rank can map a region: meaningful to the SharedSpace that made it. If `first` is 0
+/// there is none, and `second` is the errno for it, or 0 where there was no memory.
 struct RegionHandle {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
@@ -81,6 +82,11 @@ struct GroupHeader {
   Doorbell held;
 };
 
+/// Collectives have channels of their own: they must not queue behind messages of the user's that
+/// nobody receives yet.
+enum class Traffic { user, collective };
+constexpr std::size_t kTraffics = 2;
+
 /// A ring of bytes with one writer and one reader. Positions only grow; modulo kCapacity they are
 /// indices.
 struct Channel {
@@ -112,7 +118,7 @@ class Blackboard {
   int size() const { return size_; }
   GroupHeader& header() const;
   RankCell& cell(int rank) const;
-  Channel& channel(int from, int to) const;
+  Channel& channel(int from, int to, Traffic traffic) const;
   std::byte* staging(int rank) const;
 
   int label(int rank) const { return cell(rank).label; }

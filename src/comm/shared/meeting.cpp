@@ -6,12 +6,14 @@
 
 namespace lockstep::comm {
 
-Meeting::Meeting(const SharedSpace& space, int rank, MoveMessages move_messages)
+Meeting::Meeting(const SharedSpace& space, int rank, MoveMessages move_messages,
+                 std::function<void()> throw_if_stopped)
     : space_(space),
       board_(space.blackboard()),
       rank_(rank),
       spins_(spins_for(board_.size())),
-      move_messages_(std::move(move_messages)) {}
+      move_messages_(std::move(move_messages)),
+      throw_if_stopped_(std::move(throw_if_stopped)) {}
 
 void Meeting::hold(const Notice& notice, const Deadline& deadline) {
   ++number_;
@@ -28,6 +30,8 @@ void Meeting::hold(const Notice& notice, const Deadline& deadline) {
     wait_until_held(deadline);
   } catch (const GiveUp& trouble) {
     if (withdraw()) report(trouble, notice, deadline);
+  } catch (...) {
+    if (withdraw()) throw;
   }
   seconds_waited_.store(seconds_waited() + now_seconds() - arrived, std::memory_order_relaxed);
 }
@@ -81,6 +85,7 @@ void Meeting::require_agreement() const {
 }
 
 void Meeting::look_around(const Deadline& deadline) const {
+  throw_if_stopped_();
   show_waiting(board_, rank_);
   if (tick_) tick_(true);
   GiveUp trouble;

@@ -18,10 +18,13 @@ class Meeting {
   /// Moves this rank's pending messages; true while some are still to be sent.
   using MoveMessages = std::function<bool()>;
 
-  Meeting(const SharedSpace& space, int rank, MoveMessages move_messages);
+  /// `throw_if_stopped` throws once this rank takes no further part.
+  Meeting(const SharedSpace& space, int rank, MoveMessages move_messages,
+          std::function<void()> throw_if_stopped);
 
   /// Comes to the next meeting and waits until all are there. Throws PeerLostError if a rank that
   /// has not come is gone, TimeoutError at the deadline; both name the ranks that were missing.
+  /// Throws what stopped this rank meanwhile. If it throws, this rank has not come.
   void hold(const Notice& notice, const Deadline& deadline);
 
   /// The number of the meeting that the next hold() comes to. They count up from 1.
@@ -62,6 +65,7 @@ class Meeting {
   const int spins_;
   std::function<void(bool)> tick_;
   const MoveMessages move_messages_;
+  const std::function<void()> throw_if_stopped_;
   std::uint64_t number_ = 0;  ///< of the meeting last come to
   std::atomic<double> seconds_waited_{0};
 };

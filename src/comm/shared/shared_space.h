@@ -16,7 +16,7 @@ namespace lockstep::comm {
 /// A block that this rank made for all ranks to map.
 struct OwnRegion {
   std::shared_ptr<std::byte> memory;  ///< zeroed; null if it could not be made
-  RegionHandle handle;                ///< lets others map it; all zero if it could not be made
+  RegionHandle handle;                ///< lets others map it
 };
 
 /// How a rank went: of its own accord, or because its process ended.

@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "base/descriptors.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,21 @@
 
 namespace lockstep::comm {
 
+namespace {
+
+/// The errno of a shortage of descriptors; 0 for any other error.
+std::uint64_t shortage_in(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const DescriptorShortageError& shortage) {
+    return static_cast<std::uint64_t>(shortage.code());
+  } catch (...) {
+    return 0;
+  }
+}
+
+}  // namespace
+
 SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership membership,
                                  const Deadline& deadline)
     : space_(std::move(space)),
@@ -20,7 +36,9 @@ SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership 
       board_(space_->blackboard()),
       rank_(membership_.rank),
       messenger_(*space_, rank_),
-      meeting_(*space_, rank_, [this] { return messenger_.move(); }),
+      meeting_(
+          *space_, rank_, [this] { return messenger_.move(); },
+          [this] { messenger_.throw_if_stopped(); }),
       direct_(
           board_, rank_, meeting_,
           [this](const void* data, std::size_t bytes) { return locate(data, bytes); },
@@ -91,11 +109,13 @@ Memory SharedTransport::allocate(std::size_t bytes, const Fingerprint& call,
   meeting_.require_agreement();
   require_all("get", bytes);
 
-  std::string failure;
+  std::exception_ptr failure;
+  RegionHandle mapped = own.handle;
   auto region = map_all(own, bytes, failure);
+  if (failure) mapped = {0, shortage_in(failure)};
   // Everyone has mapped everything, or says so by the lack of a handle.
-  meeting_.hold({call, {}, failure.empty() ? own.handle : RegionHandle{}}, deadline);
-  if (!failure.empty()) throw Error(failure);
+  meeting_.hold({call, {}, mapped}, deadline);
+  if (failure) std::rethrow_exception(failure);
   require_all("map", bytes);
   regions_[++last_region_] = region;
   return Memory(region, own.memory.get(), bytes);
@@ -105,7 +125,7 @@ Memory SharedTransport::allocate(std::size_t bytes, const Fingerprint& call,
 /// the rank whose block it was is gone.
 std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegion& own,
                                                                   std::size_t bytes,
-                                                                  std::string& failure) {
+                                                                  std::exception_ptr& failure) {
   auto region = std::make_shared<Region>();
   region->bytes = bytes;
   for (int peer = 0; peer < size(); ++peer) {
@@ -113,11 +133,11 @@ std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegio
       region->blocks.push_back(
           peer == rank_ ? own.memory
                         : space_->map_region(peer, meeting_.notice_of(peer).handle, bytes));
-    } catch (const Error& error) {
+    } catch (const Error&) {
       if (auto loss = loss_of(*space_, peer))
         throw PeerLostError(loss->rank, fmt::format("[{}] rank {} lost a peer in allocate: {}",
                                                     name(), membership_.label(), loss->what));
-      failure = error.what();
+      failure = std::current_exception();
       return region;
     }
   }
@@ -127,17 +147,21 @@ std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegio
 /// Throws the same Error on all ranks if some came to the meeting just held without a handle.
 void SharedTransport::require_all(std::string_view could_not, std::size_t bytes) const {
   std::vector<std::string> without;
+  int shortage = 0;  // of descriptors, rather than of memory
   for (int peer = 0; peer < size(); ++peer) {
     const RegionHandle& handle = meeting_.notice_of(peer).handle;
-    if (handle.first == 0 && handle.second == 0)
-      without.push_back(std::to_string(board_.label(peer)));
+    if (handle.first != 0) continue;
+    without.push_back(std::to_string(board_.label(peer)));
+    if (is_descriptor_shortage(static_cast<int>(handle.second)))
+      shortage = static_cast<int>(handle.second);
   }
   if (!without.empty())
     throw Error(
-        fmt::format("[{}] rank {} could not {} {} bytes of shared memory for each of {} ranks: "
-                    "free memory on that "
-                    "host, or use fewer workers or a smaller model",
-                    name(), enumerate(without), could_not, bytes, size()));
+        fmt::format("[{}] rank {} could not {} {} bytes of shared memory for each of {} ranks: {}",
+                    name(), enumerate(without), could_not, bytes, size(),
+                    shortage != 0 ? "it has too many open files: raise that limit (ulimit -n)"
+                                  : "free memory on that host, or use fewer workers or a smaller "
+                                    "model"));
 }
 
 Location SharedTransport::locate(const void* data, std::size_t bytes) {

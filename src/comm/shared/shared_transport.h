@@ -60,7 +60,8 @@ class SharedTransport : public Transport {
     std::vector<std::shared_ptr<std::byte>> blocks;
   };
 
-  std::shared_ptr<Region> map_all(const OwnRegion& own, std::size_t bytes, std::string& failure);
+  std::shared_ptr<Region> map_all(const OwnRegion& own, std::size_t bytes,
+                                  std::exception_ptr& failure);
   void require_all(std::string_view could_not, std::size_t bytes) const;
   void leave();
   Location locate(const void* data, std::size_t bytes);

@@ -2,12 +2,14 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/handshake.h"
 #include "base/text.h"
 #include "comm/shm/segment.h"
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 #include <limits>
 
@@ -26,6 +28,8 @@ bool shares_memory(const std::string& pid, const std::string& fd, const std::str
                                     static_cast<int>(parse_integer(fd, "a segment", 0, kHighest)),
                                     kProofBytes, "a rank");
     return std::memcmp(memory.get(), secret.data(), secret.size()) == 0;
+  } catch (const DescriptorShortageError&) {  // else one host would be taken for two
+    throw;
   } catch (const Error&) {
     return false;
   }
@@ -39,6 +43,8 @@ class HostFinder {
   std::vector<int> find() {
     // Others map it until they have said who leads them.
     const NewSegment proof = make_segment(kProofBytes, true);
+    if (!proof.memory && is_descriptor_shortage(errno))
+      throw DescriptorShortageError("find the ranks that share this host", errno);
     const std::string secret = make_token();
     if (proof.memory) std::memcpy(proof.memory.get(), secret.data(), secret.size());
     run_.store->set(key("proof", membership_.rank),

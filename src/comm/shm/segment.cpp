@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/files.h"
 
 #include <fmt/format.h>
@@ -61,6 +62,7 @@ std::shared_ptr<std::byte> map_segment_part(int pid, int fd, const SegmentPart& 
         owner, path, why));
   };
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) throw_if_descriptor_shortage(fmt::format("map the shared memory of {}", owner));
   if (!file) fail(last_system_error());
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail(last_system_error());

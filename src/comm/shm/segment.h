@@ -13,7 +13,7 @@
 namespace lockstep::comm {
 
 /// A new segment: zeroed, its memory reserved. Null memory and an invalid descriptor if there is no
-/// room.
+/// room; then errno says why.
 struct NewSegment {
   UniqueFd fd;
   std::shared_ptr<std::byte> memory;

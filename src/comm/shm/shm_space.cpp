@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/descriptors.h"
 #include "base/files.h"
 #include "base/free_memory.h"
 #include "base/text.h"
@@ -41,6 +42,8 @@ ShmSpace::ShmSpace(RunContext run, const Membership& membership, const Deadline&
 void ShmSpace::make_blackboard(const std::string& key) {
   // Not reserved: most of the channels between a large group's ranks are never used.
   NewSegment segment = make_segment(Blackboard::bytes_for(size_), false);
+  if (!segment.memory && is_descriptor_shortage(errno))
+    throw DescriptorShortageError("make the group's shared memory", errno);
   if (!segment.memory)
     throw Error(fmt::format(
         "[shm] rank {} could not make the group's shared memory: {}. Look at the limits "
@@ -69,7 +72,7 @@ OwnRegion ShmSpace::make_region(std::size_t bytes) {
   // process.
   if (bytes > free_memory() / static_cast<std::uint64_t>(size_)) return {};
   NewSegment segment = make_segment(bytes, true);
-  if (!segment.memory) return {};
+  if (!segment.memory) return {nullptr, {0, static_cast<std::uint64_t>(errno)}};
   const int fd = segment.fd.get();
   open_regions_.emplace(fd, std::move(segment.fd));
   return {segment.memory, {static_cast<std::uint64_t>(::getpid()), static_cast<std::uint64_t>(fd)}};
@@ -81,7 +84,7 @@ std::shared_ptr<std::byte> ShmSpace::map_region(int rank, RegionHandle handle, s
 }
 
 void ShmSpace::seal_region(RegionHandle handle) {
-  open_regions_.erase(static_cast<int>(handle.second));
+  if (handle.first != 0) open_regions_.erase(static_cast<int>(handle.second));
 }
 
 void ShmSpace::all_joined() {

@@ -1,0 +1,145 @@
+#include "launch/request.h"
+
+#include <lockstep/error.h>
+
+#include "base/first_difference.h"
+#include "base/quick_hash.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "comm/auto_table.h"
+#include "launch/store_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+namespace lockstep::launch {
+
+namespace {
+
+using Request = std::vector<std::string>;
+
+constexpr const char* kArrival = "all ranks' arrival";
+/// For ranks that may not come at all, when others have a difference to be told of.
+constexpr std::chrono::seconds kForTheRest(3);
+/// The list of ranks may be long.
+constexpr std::size_t kLongestVerdict = 4096;
+
+std::string request_key(int rank) {
+  return fmt::format("request/{}", rank);
+}
+
+std::string heard_key(int rank) {
+  return fmt::format("heard/{}", rank);
+}
+
+std::string table_line() {
+  const std::string table = comm::format_auto_table(comm::auto_table());
+  return fmt::format("algorithms by a table (LOCKSTEP_AUTO_TABLE) of checksum {:016x}",
+                     quick_hash(std::as_bytes(std::span(table))));
+}
+
+/// What each rank asks for. Once two differ, the rest is not waited for any longer than a moment.
+std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers, bool elastic,
+                                                 const Deadline& deadline) {
+  std::vector<std::optional<Request>> requests;
+  std::optional<Deadline> soon;
+  for (int rank = 0; rank < workers; ++rank) {
+    requests.emplace_back();
+    try {
+      requests.back() = split(store.get(request_key(rank), soon ? *soon : deadline, rank), '\n');
+    } catch (const PeerLostError&) {
+      if (!elastic && !soon) throw;
+    } catch (const TimeoutError& late) {
+      if (!soon) throw TimeoutError(late.what(), rank);
+    }
+    if (!soon && requests.back() && *requests.back() != requests.front())
+      soon = Deadline::after(kForTheRest);
+  }
+  return requests;
+}
+
+/// What rank 0 tells all: nothing if all are alike, else −1 and the difference, or the rank that
+/// has ended and how.
+std::string judge(comm::Store& store, int workers, bool elastic, const Deadline& deadline) {
+  std::string verdict;
+  try {
+    verdict = first_difference(all_requests(store, workers, elastic, deadline));
+    if (!verdict.empty()) verdict = "-1 " + verdict;
+  } catch (const PeerLostError& lost) {
+    verdict = fmt::format("{} {}", lost.rank(), lost.what());
+  }
+  verdict.resize(std::min(verdict.size(), kLongestVerdict));
+  return verdict;
+}
+
+[[noreturn]] void throw_verdict(const std::string& verdict) {
+  const std::size_t space = verdict.find(' ');
+  const std::string text = verdict.substr(std::min(space, verdict.size() - 1) + 1);
+  const auto lost =
+      static_cast<int>(parse_integer(verdict.substr(0, space), "rank 0's verdict", -1, kMaxRank));
+  if (lost >= 0) throw PeerLostError(lost, text);
+  throw MismatchError(
+      fmt::format("the ranks of this run were not started alike: {}. Give all of them the same "
+                  "program, options and environment",
+                  text));
+}
+
+/// Rank 0 asks only the ranks of its own world: those beyond it compare themselves with rank 0.
+std::string judge_against_first(comm::Store& store, int rank, const Deadline& deadline) {
+  std::vector<std::optional<Request>> requests(static_cast<std::size_t>(rank) + 1);
+  requests.front() = split(store.get(request_key(0), deadline, 0), '\n');
+  requests.back() = split(store.get(request_key(rank), deadline, rank), '\n');
+  const std::string difference = first_difference(requests);
+  return difference.empty() ? "" : "-1 " + difference;
+}
+
+/// Rank 0 may serve the rendezvous: it stays until all have heard.
+void wait_until_heard(comm::Store& store, int workers) {
+  const Deadline soon = Deadline::after(kForTheRest);
+  for (int rank = 1; rank < workers; ++rank) {
+    try {
+      store.get(heard_key(rank), soon, rank);
+    } catch (const Error&) {
+      // It will not hear of it any more, or never came.
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> make_request(int workers, bool elastic, const std::string& transport) {
+  return {fmt::format("Lockstep {}", version()), fmt::format("a world of {} ranks", workers),
+          elastic ? "a group that may change (--elastic)" : "a group that stays as it is",
+          fmt::format("transport {}", transport), table_line()};
+}
+
+void publish_request(comm::Store& store, int rank, const std::vector<std::string>& request) {
+  store.set(request_key(rank), fmt::format("{}", fmt::join(request, "\n")));
+}
+
+void require_same_requests(comm::Store& store, int rank, int workers, bool elastic,
+                           const Deadline& deadline) {
+  std::string verdict;
+  if (rank == 0) {
+    verdict = judge(store, workers, elastic, deadline);
+    store.set(kArrival, verdict);
+  } else {
+    try {
+      verdict = store.get(kArrival, deadline, 0);
+    } catch (const PeerLostError&) {
+      if (!elastic) throw;
+    }
+  }
+  if (verdict.empty() && rank > 0 && !elastic) verdict = judge_against_first(store, rank, deadline);
+  if (verdict.empty()) return;
+  if (rank == 0)
+    wait_until_heard(store, workers);
+  else
+    store.set(heard_key(rank), "");
+  throw_verdict(verdict);
+}
+
+}  // namespace lockstep::launch

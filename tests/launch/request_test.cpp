@@ -1,0 +1,139 @@
+// Ranks that ask for different things: each learns who asks for what, before there is a group.
+#include "launch/request.h"
+
+#include <lockstep/error.h>
+#include <lockstep/init.h>
+
+#include "base/files.h"
+#include "launch/job.h"
+#include "launch/muster_workers.h"
+#include "launch/store_client.h"
+#include "launch/store_server.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+namespace lockstep::launch {
+namespace {
+
+using testing::TemporaryFolder;
+
+constexpr std::string_view kUnlike = "the ranks of this run were not started alike: ";
+
+/// What each rank of a launched run throws; empty for nothing.
+std::vector<std::string> errors_of(JobOptions job, const std::function<void()>& body) {
+  const TemporaryFolder folder;
+  run_forked(job, [&] {
+    std::string error;
+    try {
+      body();
+    } catch (const std::exception& thrown) {
+      error = thrown.what();
+    }
+    write_file(folder.path() / std::to_string(rank()), error);
+    return error.empty() ? 0 : 1;
+  });
+  std::vector<std::string> errors;
+  for (int i = 0; i < job.workers; ++i)
+    errors.push_back(read_file(folder.path() / std::to_string(i)));
+  return errors;
+}
+
+void expect_all(const std::vector<std::string>& errors, const std::string& difference) {
+  for (const std::string& error : errors)
+    EXPECT_TRUE(error.starts_with(std::string(kUnlike) + difference)) << error;
+}
+
+TEST(JoinRequest, AnotherTransportIsNamedOnAllRanks) {
+  for (int other : {0, 2})
+    expect_all(errors_of({.workers = 3},
+                         [other] { init({.transport = rank() == other ? "gloo" : "shm"}); }),
+               other == 0
+                   ? "rank 0 came with transport gloo; rank 1 and 2 came with transport shm."
+                   : "rank 0 and 1 came with transport shm; rank 2 came with transport gloo.");
+}
+
+TEST(JoinRequest, TheEnvironmentsTransportCountsLikeTheProgramsOwn) {
+  expect_all(errors_of({.workers = 2},
+                       [] {
+                         if (rank() == 1) ::setenv("LOCKSTEP_TRANSPORT", "gloo", 1);
+                         init();
+                       }),
+             "rank 0 came with transport auto; rank 1 came with transport gloo.");
+}
+
+TEST(JoinRequest, WhoCannotChangeItsGroupIsNoPartOfARunThatDoes) {
+  JobOptions job{.workers = 2};
+  job.nodes.elastic = true;
+  for (int other : {0, 1})
+    expect_all(errors_of(job,
+                         [other] {
+                           if (rank() == other)
+                             init({.transport = "shm"});
+                           else
+                             Muster(options()).first();
+                         }),
+               other == 0
+                   ? "rank 0 came with a group that stays as it is; rank 1 came with a group "
+                     "that may change (--elastic)."
+                   : "rank 0 came with a group that may change (--elastic); rank 1 came with "
+                     "a group that stays as it is.");
+}
+
+TEST(JoinRequest, AnotherTransportIsNamedOnAllThatBeginAnElasticRun) {
+  JobOptions job{.workers = 3};
+  job.nodes.elastic = true;
+  expect_all(errors_of(job, [] { Muster(options(rank() == 1 ? "gloo" : "shm")).first(); }),
+             "rank 0 and 2 came with transport shm; rank 1 came with transport gloo.");
+}
+
+/// Ranks as threads, each with a request of its own; what each throws.
+std::vector<std::string> errors_of_requests(const std::vector<std::vector<std::string>>& requests,
+                                            int workers) {
+  StoreServer server({"127.0.0.1", 0}, "");
+  server.start();
+  std::vector<std::string> errors(requests.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    threads.emplace_back([&, i] {
+      const Deadline deadline = Deadline::after(std::chrono::seconds(60));
+      StoreClient store(server.address(), "", deadline);
+      publish_request(store, static_cast<int>(i), requests[i]);
+      try {
+        require_same_requests(store, static_cast<int>(i), workers, false, deadline);
+      } catch (const Error& error) {
+        errors[i] = error.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+TEST(JoinRequest, AnotherVersionIsTheFirstThingNamed) {
+  expect_all(errors_of_requests({{"Lockstep 1", "a", "b"}, {"Lockstep 2", "b"}}, 2),
+             "rank 0 came with Lockstep 1; rank 1 came with Lockstep 2.");
+  EXPECT_EQ(make_request(2, false, "shm").front().find("Lockstep "), 0u);
+}
+
+TEST(JoinRequest, ThoseThatDifferDoNotWaitForTheRest) {
+  expect_all(errors_of_requests({{"a world of 3 ranks"}, {"a world of 2 ranks"}}, 3),
+             "rank 0 came with a world of 3 ranks; rank 1 came with a world of 2 ranks.");
+}
+
+TEST(JoinRequest, RanksBeyondTheFirstOnesWorldAreTold) {
+  const auto errors = errors_of_requests({{"a world of 2"}, {"a world of 2"}, {"a world of 4"}}, 2);
+  EXPECT_EQ(errors[0] + errors[1], "");
+  expect_all({errors[2]}, "rank 0 came with a world of 2; rank 2 came with a world of 4.");
+}
+
+TEST(JoinRequest, NothingIsSaidWhereAllAreAlike) {
+  const std::vector<std::string> request = make_request(3, false, "shm");
+  for (const std::string& error : errors_of_requests({request, request, request}, 3))
+    EXPECT_EQ(error, "");
+}
+
+}  // namespace
+}  // namespace lockstep::launch
