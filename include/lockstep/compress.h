@@ -3,11 +3,14 @@
 // saves.
 //
 // Every call makes a hook with a memory of its own (what earlier steps left out, scratch room) and
-// a thread that its buckets are worked on: make one for each wrapper, and do not share it. All
-// ranks make the same. In a group of one they do nothing.
+// a thread that its buckets are worked on: make one for each wrapper. One that a living wrapper
+// uses throws UsageError in another's backward. All ranks make the same. In a group of one they do
+// nothing.
 //
 // Those with error feedback keep what they did not send, and add it to the next step's gradients:
-// nothing is lost, only late.
+// nothing is lost, only late. What a backward that failed was to send is sent later. Of gradients
+// that are not finite the step's result is not either, as without compression, and nothing of them
+// is kept.
 #pragma once
 
 #include <lockstep/bucket_hook.h>

@@ -7,6 +7,7 @@
 #include "sync/layout.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,15 +20,35 @@ enum class Arrival : std::uint8_t {
   ready,         ///< it is final
   sparse,        ///< refused: it is sparse
   with_history,  ///< refused: it is part of a graph itself
+  late,          ///< refused: more was added to it after it had been sent
+  frozen,        ///< there is none, because the parameter is not trained at present
 };
+
+/// What else a rank has to say. Flags that can be combined.
+enum class News : std::uint8_t {
+  none = 0,
+  abandoned = 1,  ///< its backward ended by an exception
+  complaint = 2,  ///< it has a text that all ranks are to throw
+  reloaded = 4,   ///< the values of its parameters may have been replaced
+};
+constexpr News operator|(News a, News b) {
+  return static_cast<News>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
 
 /// All ranks' arrivals. Every rank has the same, so all throw the same.
 class Arrivals {
  public:
-  /// A collective. `abandoned`: this rank's backward ended by an exception.
-  Arrivals(Group& group, const std::vector<Arrival>& mine, bool abandoned);
+  /// A collective.
+  Arrivals(Group& group, const std::vector<Arrival>& mine, News news);
 
-  /// Throws Error that names the ranks that have abandoned their backward, or refused gradients.
+  /// Whether some rank has this to say.
+  bool anyone(News news) const { return !ranks_that_say(news).empty(); }
+
+  /// Throws Error that names the ranks that have abandoned their backward.
+  void require_not_abandoned() const;
+
+  /// Throws Error that names refused gradients, or parameters that some ranks have frozen and
+  /// others have not, and on which ranks.
   void require_whole(const std::vector<Parameter>& parameters) const;
 
   /// Throws Error that names the parameters that have no gradient, and on which ranks.
@@ -36,14 +57,21 @@ class Arrivals {
   /// Those that have no gradient on any rank.
   std::vector<std::size_t> absent_everywhere() const;
 
+  /// Whether all ranks have frozen it.
+  bool is_frozen(std::size_t parameter) const;
+
  private:
   Arrival of(std::size_t rank, std::size_t parameter) const;
+  /// Whether some rank has a gradient for it.
+  bool came(std::size_t parameter) const;
+  std::vector<std::string> ranks_that_say(News news) const;
+  void require_frozen_alike(const std::vector<Parameter>& parameters) const;
   void require_none(Arrival what, std::string_view verb, std::string_view remedy,
                     const std::vector<Parameter>& parameters) const;
 
   std::size_t ranks_;
   std::size_t parameters_;
-  /// By rank: one byte a parameter, then whether it has abandoned its backward.
+  /// By rank: one byte a parameter, then the news.
   std::vector<std::uint8_t> reports_;
 };
 

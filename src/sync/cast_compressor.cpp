@@ -2,6 +2,10 @@
 #include "comm/half.h"
 #include "sync/compressor.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
+
 namespace lockstep::sync {
 
 namespace {
@@ -9,43 +13,48 @@ namespace {
 using ToHalf = std::uint16_t (*)(float);
 using FromHalf = float (*)(std::uint16_t);
 
-/// Dividing before adding keeps sums within float16's range.
-template <ToHalf to_half, typename T>
-void compress(const T* gradients, std::uint16_t* halves, std::size_t count, float factor) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i)
-    halves[i] = to_half(static_cast<float>(gradients[i]) * factor);
-}
+/// As float32 on the way, by pieces that stay in the cache.
+constexpr std::size_t kPiece = 4096;
 
-template <FromHalf from_half, typename T>
-void decompress(const std::uint16_t* halves, T* gradients, std::size_t count) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i) gradients[i] = from_half(halves[i]);
+template <typename Function>
+void each_piece(const ArrayView& gradients, Function function) {
+  std::array<float, kPiece> room;
+  for (std::size_t begin = 0; begin < gradients.count; begin += kPiece) {
+    const std::size_t count = std::min(kPiece, gradients.count - begin);
+    function(gradients.slice(begin, count), std::span(room).first(count), begin);
+  }
 }
 
 template <DataType type, ToHalf to_half, FromHalf from_half>
 class Cast : public Compressor {
  public:
   void reduce(Group& group, const GradientBucket& bucket) override {
-    if (bucket.gradients.type == DataType::float32)
-      reduce_as<float>(group, bucket);
-    else
-      reduce_as<double>(group, bucket);
-  }
-
- private:
-  template <typename T>
-  void reduce_as(Group& group, const GradientBucket& bucket) {
-    T* gradients = static_cast<T*>(bucket.gradients.data);
     const std::size_t count = bucket.gradients.count;
     Memory& room = rooms_[bucket.number];
     // Buckets have the same lengths on all ranks, so all make room at the same time.
     const std::size_t bytes = count * sizeof(std::uint16_t);
     if (room.bytes() < bytes) room = group.allocate(bytes);
     auto* halves = room.as<std::uint16_t>().data();
-    compress<to_half>(gradients, halves, count, 1.0F / static_cast<float>(group.size()));
+    compress(bucket.gradients, halves, 1.0F / static_cast<float>(group.size()));
     group.all_reduce({halves, count, type}, ReduceOp::sum);
-    decompress<from_half>(halves, gradients, count);
+    decompress(halves, bucket.gradients);
+  }
+
+ private:
+  /// Dividing before adding keeps sums within float16's range.
+  static void compress(const ArrayView& gradients, std::uint16_t* halves, float factor) {
+    each_piece(gradients, [&](const ArrayView& piece, std::span<float> values, std::size_t begin) {
+      load(piece, values);
+      std::transform(values.begin(), values.end(), halves + begin,
+                     [&](float value) { return to_half(value * factor); });
+    });
+  }
+
+  static void decompress(const std::uint16_t* halves, const ArrayView& gradients) {
+    each_piece(gradients, [&](const ArrayView& piece, std::span<float> values, std::size_t begin) {
+      std::transform(halves + begin, halves + begin + values.size(), values.begin(), from_half);
+      store(values, piece);
+    });
   }
 
   std::map<std::size_t, Memory> rooms_;  ///< by bucket, in the group's memory

@@ -12,11 +12,11 @@
 namespace lockstep::compress {
 
 BucketHook float16() {
-  return sync::make_hook(sync::make_cast(DataType::float16));
+  return sync::make_hook([] { return sync::make_cast(DataType::float16); });
 }
 
 BucketHook bfloat16() {
-  return sync::make_hook(sync::make_cast(DataType::bfloat16));
+  return sync::make_hook([] { return sync::make_cast(DataType::bfloat16); });
 }
 
 BucketHook top_k(double share) {
@@ -24,18 +24,18 @@ BucketHook top_k(double share) {
     throw UsageError(fmt::format(
         "a top-k share of {} makes no sense: it must be above 0 and at most 1 (0.01 is usual)",
         share));
-  return sync::make_hook(sync::make_top_k(share));
+  return sync::make_hook([share] { return sync::make_top_k(share); });
 }
 
 BucketHook power_sgd(int rank) {
   if (rank < 1 || rank > 128)
     throw UsageError(fmt::format(
         "a PowerSGD rank of {} makes no sense: it must be from 1 to 128 (2 to 4 are usual)", rank));
-  return sync::make_hook(sync::make_power_sgd(rank));
+  return sync::make_hook([rank] { return sync::make_power_sgd(rank); });
 }
 
 BucketHook sign() {
-  return sync::make_hook(sync::make_sign());
+  return sync::make_hook(sync::make_sign);
 }
 
 BucketHook parse(std::string_view text) {

@@ -1,9 +1,16 @@
 #include "sync/compressor.h"
 
+#include <lockstep/error.h>
+
+#include "base/fork.h"
 #include "base/thread_annotations.h"
 #include "comm/flight/bucket_mark.h"
+#include "comm/half.h"
 #include "comm/work_state.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <optional>
@@ -16,11 +23,12 @@ namespace {
 /// A bucket that waits for its turn, or had it.
 class Job : public comm::PendingWork {
  public:
-  Job(Group group, const GradientBucket& bucket) : group_(std::move(group)), bucket_(bucket) {}
+  Job(Group group, const GradientBucket& bucket)
+      : group_(std::move(group)), bucket_(bucket), mark_(comm::marked) {}
 
   void run(Compressor& compressor) {
     std::exception_ptr error;
-    const comm::BucketMark mark(bucket_.number);
+    const comm::BucketMark mark(mark_);
     try {
       compressor.reduce(*group_, bucket_);
     } catch (...) {
@@ -33,12 +41,13 @@ class Job : public comm::PendingWork {
  private:
   std::optional<Group> group_;
   const GradientBucket bucket_;
+  const comm::Bucketed mark_;  ///< of the thread that asked for it
 };
 
 /// A compressor and its thread, which ends when all that was asked for is done.
 class Workshop {
  public:
-  explicit Workshop(std::unique_ptr<Compressor> compressor) : compressor_(std::move(compressor)) {}
+  explicit Workshop(std::function<std::unique_ptr<Compressor>()> make) : make_(std::move(make)) {}
 
   ~Workshop() {
     {
@@ -50,15 +59,30 @@ class Workshop {
   }
 
   Work start(const Group& group, const GradientBucket& bucket) {
-    auto job = std::make_shared<Job>(group, bucket);
+    serve(group);
+    auto job = make_shared_unless_forked<Job>(group, bucket);
     Lock lock(mutex_);
     if (!thread_.joinable()) thread_ = std::thread([this] { work_through_queue(); });
     queue_.push_back(job);
     changed_.notify_all();
-    return Work(job);
+    return Work(make_shared_unless_forked<comm::Submitted>(job));
   }
 
  private:
+  /// What is kept of one wrapper's parameters means nothing for another's, whose numbers are the
+  /// same. A wrapper's group tells which it is.
+  void serve(const Group& group) {
+    const auto before = user_.lock();
+    if (before == group.core()) return;
+    if (before)
+      throw UsageError(
+          "one compression hook was given to two wrappers, but it keeps what one of them has left "
+          "to "
+          "send: make a hook for each wrapper");
+    compressor_ = make_();
+    user_ = group.core();
+  }
+
   void work_through_queue() {
     while (const std::shared_ptr<Job> job = next()) job->run(*compressor_);
   }
@@ -73,7 +97,9 @@ class Workshop {
     return job;
   }
 
-  const std::unique_ptr<Compressor> compressor_;
+  const std::function<std::unique_ptr<Compressor>()> make_;
+  std::unique_ptr<Compressor> compressor_;  ///< replaced only while there are no jobs
+  std::weak_ptr<comm::GroupCore> user_;
   Mutex mutex_;
   Condition changed_;
   std::deque<std::shared_ptr<Job>> queue_ GUARDED_BY(mutex_);
@@ -81,40 +107,70 @@ class Workshop {
   std::thread thread_;  ///< started with the first bucket, by the only thread that brings them
 };
 
-template <typename T, typename Function>
-void each(const ArrayView& gradients, Function function) {
-  T* values = static_cast<T*>(gradients.data);
-  for (std::size_t i = 0; i < gradients.count; ++i) function(values[i], i);
+/// Calls function(the gradients as what they are, how to read one, how to write one).
+template <typename Function>
+void as_they_are(const ArrayView& gradients, Function function) {
+  using namespace comm;
+  const auto same = [](auto value) { return value; };
+  switch (gradients.type) {
+    case DataType::float32:
+      return function(static_cast<float*>(gradients.data), same, same);
+    case DataType::float64:
+      return function(static_cast<double*>(gradients.data), same, same);
+    case DataType::float16:
+      return function(static_cast<std::uint16_t*>(gradients.data), float16_to_float,
+                      float_to_float16);
+    case DataType::bfloat16:
+      return function(static_cast<std::uint16_t*>(gradients.data), bfloat16_to_float,
+                      float_to_bfloat16);
+    default:
+      throw UsageError(
+          fmt::format("gradients of type {} cannot be compressed: only floating-point "
+                      "numbers can",
+                      name_of(gradients.type)));
+  }
+}
+
+template <typename From, typename To, typename Function>
+void convert(const From* from, To* to, std::size_t count, Function function) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) to[i] = function(from[i]);
 }
 
 }  // namespace
 
-BucketHook make_hook(std::unique_ptr<Compressor> compressor) {
-  auto workshop = std::make_shared<Workshop>(std::move(compressor));
+BucketHook make_hook(std::function<std::unique_ptr<Compressor>()> make) {
+  auto workshop = make_shared_unless_forked<Workshop>(std::move(make));
   return [workshop](Group& group, const GradientBucket& bucket) {
     return group.size() == 1 ? Work() : workshop->start(group, bucket);
   };
 }
 
 std::vector<GradientPart> parts_of(const GradientBucket& bucket) {
-  if (bucket.parts.empty()) return {{0, bucket.gradients.count, 0}};
+  if (bucket.parts.empty())
+    return {{.begin = 0, .count = bucket.gradients.count, .parameter = bucket.number}};
   return {bucket.parts.begin(), bucket.parts.end()};
 }
 
-void add_to(std::vector<float>& values, const ArrayView& gradients) {
-  if (gradients.type == DataType::float32)
-    each<float>(gradients, [&](float gradient, std::size_t i) { values[i] += gradient; });
-  else
-    each<double>(gradients, [&](double gradient, std::size_t i) {
-      values[i] = static_cast<float>(values[i] + gradient);
-    });
+bool same_places(std::span<const GradientPart> one, std::span<const GradientPart> other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const GradientPart& a, const GradientPart& b) {
+                      return a.begin == b.begin && a.count == b.count && a.rows == b.rows &&
+                             a.parameter == b.parameter;
+                    });
 }
 
-void store(const std::vector<float>& values, const ArrayView& gradients) {
-  if (gradients.type == DataType::float32)
-    each<float>(gradients, [&](float& gradient, std::size_t i) { gradient = values[i]; });
-  else
-    each<double>(gradients, [&](double& gradient, std::size_t i) { gradient = values[i]; });
+void load(const ArrayView& gradients, std::span<float> to) {
+  as_they_are(gradients, [&](const auto* from, auto read, auto) {
+    convert(from, to.data(), to.size(),
+            [&](auto value) { return static_cast<float>(read(value)); });
+  });
+}
+
+void store(std::span<const float> values, const ArrayView& gradients) {
+  as_they_are(gradients, [&](auto* to, auto, auto write) {
+    convert(values.data(), to, values.size(), write);
+  });
 }
 
 }  // namespace lockstep::sync

@@ -5,8 +5,9 @@
 
 #include <lockstep/bucket_hook.h>
 
-#include <map>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace lockstep::sync {
@@ -15,41 +16,24 @@ class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// Replaces the bucket's gradients by what all ranks are to have. A collective.
+  /// Replaces the bucket's gradients by what all ranks are to have. A collective. Gradients are
+  /// floating-point numbers of any type.
   virtual void reduce(Group& group, const GradientBucket& bucket) = 0;
 };
 
-/// The hook that uses it; copies share it.
-BucketHook make_hook(std::unique_ptr<Compressor> compressor);
+/// The hook that uses what `make` makes, a new one for every wrapper that it serves; one at a time.
+/// Copies are the same hook.
+BucketHook make_hook(std::function<std::unique_ptr<Compressor>()> make);
 
 /// The bucket's parameters; the whole bucket as one where they are not known.
 std::vector<GradientPart> parts_of(const GradientBucket& bucket);
 
-/// values[i] += gradients[i]. Gradients are float32 or float64.
-void add_to(std::vector<float>& values, const ArrayView& gradients);
-/// The reverse: gradients[i] = values[i].
-void store(const std::vector<float>& values, const ArrayView& gradients);
+/// Whether two buckets have the same parameters in the same places.
+bool same_places(std::span<const GradientPart> one, std::span<const GradientPart> other);
 
-/// What was not sent yet, by bucket.
-class Residuals {
- public:
-  /// Zeros for a bucket that is new or has changed its length.
-  std::vector<float>& of(const GradientBucket& bucket) {
-    std::vector<float>& residual = by_number_[bucket.number];
-    if (residual.size() != bucket.gradients.count) residual.assign(bucket.gradients.count, 0);
-    return residual;
-  }
-
-  /// The same with this step's gradients added.
-  std::vector<float>& with_gradients(const GradientBucket& bucket) {
-    std::vector<float>& values = of(bucket);
-    add_to(values, bucket.gradients);
-    return values;
-  }
-
- private:
-  std::map<std::size_t, std::vector<float>> by_number_;
-};
+/// to[i] = gradients[i], of whatever floating type they are; and the reverse.
+void load(const ArrayView& gradients, std::span<float> to);
+void store(std::span<const float> values, const ArrayView& gradients);
 
 std::unique_ptr<Compressor> make_cast(DataType type);
 std::unique_ptr<Compressor> make_top_k(double share);

@@ -46,10 +46,10 @@ void Coordinator::finish() {
 /// Rank 0's own worker shares memory with the server: it hands over by asking for a round.
 void Coordinator::ask_server() {
   mutex_.lock();
-  changed_.wait(mutex_, [this] { return server_ == Server::idle; });
+  while (server_ != Server::idle) changed_.wait(mutex_);
   server_ = Server::working;
   changed_.notify_all();
-  changed_.wait(mutex_, [this] { return server_ != Server::working; });
+  while (server_ == Server::working) changed_.wait(mutex_);
   const std::exception_ptr error = error_;
   mutex_.unlock();
   if (error) std::rethrow_exception(error);
@@ -73,8 +73,7 @@ void Coordinator::serve() {
 /// Returns false if there is nothing more to do.
 bool Coordinator::wait_for_worker() {
   Lock lock(mutex_);
-  changed_.wait(mutex_,
-                [this] { return server_ == Server::working || server_ == Server::leaving; });
+  while (server_ != Server::working && server_ != Server::leaving) changed_.wait(mutex_);
   return server_ == Server::working;
 }
 

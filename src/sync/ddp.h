@@ -4,17 +4,20 @@
 //
 // Every backward reduces every bucket once on every rank, whatever happens: that is what keeps the
 // ranks' calls in step. Behind the last bucket travels one element more, the note. A rank on which
-// something is amiss (a gradient is missing or was refused, backward threw) makes it positive.
+// something is amiss (a gradient is missing or was refused, backward threw, the model was changed)
+// makes it positive.
 // Where its average is positive, the ranks tell each other what it is, and act alike: they throw
 // the same Error, or agree which parameters no rank used. Where all is well this costs one element.
 #pragma once
 
 #include <lockstep/bucket_hook.h>
 
+#include "comm/flight/bucket_mark.h"
 #include "sync/arrivals.h"
 #include "sync/sync_method.h"
 
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace lockstep::sync {
 
@@ -26,6 +29,9 @@ struct DdpSettings {
   bool allow_unused = false;
   /// Instead of an all-reduce by `algorithm`.
   BucketHook hook = {};
+  /// For the hook: the parameters that the last backward before this object was made, on another
+  /// layout, found unused.
+  std::vector<std::size_t> unused_before = {};
 };
 
 class Ddp : public SyncMethod {
@@ -35,12 +41,30 @@ class Ddp : public SyncMethod {
 
   void ready(std::size_t parameter) override;
 
+  /// Instead of ready(): the gradient is there, but more may be added to it until finish(). May be
+  /// called again, or ready() after it. If its bucket was sent already, finish() will throw.
+  void partial(std::size_t parameter) { arrive(parameter, Arrival::ready, false); }
+
+  /// It has no gradient, because it is not trained at present: all right if so on all ranks. That
+  /// costs a message where it is new.
+  void freeze(std::size_t parameter);
+
   /// Instead of ready(), or refuse(): so it fared, but is to be averaged by a later backward only.
   void keep(std::size_t parameter, Arrival how = Arrival::kept) { mark(parameter, how); }
 
   /// Instead of ready(): its gradient is of a kind that cannot be averaged. finish() will throw, on
   /// all ranks.
-  void refuse(std::size_t parameter, Arrival why) { arrive(parameter, why); }
+  void refuse(std::size_t parameter, Arrival why) { arrive(parameter, why, true); }
+
+  /// Whatever else happens, the next finish() throws an Error with this text, on all ranks: "rank 1
+  /// found that " + text.
+  void complain(std::string text) { complaint_ = std::move(text); }
+
+  /// The values of this rank's parameters may have been replaced: tells all ranks, see reloaded().
+  void tell_reloaded() { tell_reloaded_ = true; }
+
+  /// Whether this backward has brought a gradient for it.
+  bool has(std::size_t parameter) const { return came_[parameter] != 0; }
 
   /// Those that this backward has brought no gradient for, so far. finish() takes them as they lie.
   std::vector<std::size_t> without_gradient() const;
@@ -53,13 +77,26 @@ class Ddp : public SyncMethod {
   /// average nevertheless.
   const std::vector<std::size_t>& unused() const { return unused_; }
 
-  /// Instead of finish(): backward ended by an exception. Waits for the buckets under way, up to
-  /// the group's deadline; this rank's part in the others is made up for when the next gradient is
-  /// ready, so that ranks on which it went well learn of it. Never throws.
+  /// After finish(): whether some rank has called tell_reloaded(); the same on all.
+  bool reloaded() const { return reloaded_; }
+
+  /// After finish(): the result will not be used, on any rank. A hook is told so in the next
+  /// backward.
+  void discard() { note_discarded(true); }
+
+  /// Instead of finish(): backward ended by an exception, whether gradients came or not. Waits for
+  /// the buckets under way, up to the group's deadline; this rank's part in the others is made up
+  /// for when the next gradient is ready, so that ranks on which it went well learn of it. Never
+  /// throws.
   void abandon() noexcept;
 
+  /// The same earlier: when the next backward begins. Ranks on which it went well must be waiting
+  /// in that backward, or come to it.
+  void make_up_for_abandoned();
+
  private:
-  void arrive(std::size_t parameter, Arrival how);
+  /// `final`: nothing will be added to it.
+  void arrive(std::size_t parameter, Arrival how, bool final);
   /// What was refused stays so.
   void mark(std::size_t parameter, Arrival how);
   /// How many buckets need not wait for the end of backward. The last does, for the note to travel
@@ -69,24 +106,37 @@ class Ddp : public SyncMethod {
   /// The buckets that are not started yet, and the note. Returns whether something is amiss on some
   /// rank.
   bool reduce_rest(bool amiss);
-  void make_up_for_abandoned();
-  void act_on(const Arrivals& arrivals);
+  void make_up_for(std::size_t& started);
+  bool is_amiss() const;
+  /// What this rank tells of itself where something is amiss.
+  News news() const;
+  /// `complaints`: by rank.
+  void act_on(const Arrivals& arrivals, const std::vector<std::string>& complaints);
+  std::vector<std::size_t> frozen() const;
+  /// Tells the hook what became of its work: all in vain, or only that for `unused`.
+  void note_discarded(bool all, const std::vector<std::size_t>& unused = {});
   void give_up() noexcept;
   void await_started() noexcept;
   void clear();
 
   Group group_;
+  const comm::BucketOwner owner_;
   const Gradients& gradients_;
   const DdpSettings settings_;
   std::vector<std::size_t> bucket_of_;            ///< by parameter
   std::vector<std::vector<GradientPart>> parts_;  ///< by bucket, for the hook
   std::vector<Arrival> arrivals_;     ///< by parameter, since gradients were last averaged
   std::vector<char> came_;            ///< by parameter: in this backward
+  std::vector<char> final_;           ///< by parameter: likewise, and nothing will be added to it
   std::vector<std::size_t> missing_;  ///< by bucket: gradients not ready yet
   std::vector<Work> started_;         ///< by bucket, in order: all ranks must start them alike
   std::vector<std::size_t> unused_;
-  /// How many buckets had been started when backward was abandoned, until it is made up for.
-  std::optional<std::size_t> abandoned_;
+  std::vector<char> frozen_;  ///< by parameter: all ranks know that all have frozen it
+  std::string complaint_;
+  bool tell_reloaded_ = false;
+  bool reloaded_ = false;
+  /// How many buckets had been started when a backward was abandoned, until it is made up for.
+  std::vector<std::size_t> abandoned_;
 };
 
 }  // namespace lockstep::sync

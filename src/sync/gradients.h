@@ -17,9 +17,14 @@ class Gradients {
   const Layout& layout() const { return layout_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
+  /// REQUIRES: they are of one type.
   ArrayView all() const { return {memory_.data(), layout_.size(), layout_.type()}; }
-  ArrayView of(std::size_t parameter) const { return at(layout_.slots()[parameter]); }
-  ArrayView bucket(std::size_t number) const { return at(layout_.buckets()[number].slot); }
+  ArrayView of(std::size_t parameter) const {
+    return at(layout_.slots()[parameter], types_[parameter]);
+  }
+  ArrayView bucket(std::size_t number) const {
+    return at(layout_.buckets()[number].slot, layout_.buckets()[number].type);
+  }
 
   /// The last bucket and the note. REQUIRES: there is a bucket.
   ArrayView last_bucket_and_note() const;
@@ -27,10 +32,13 @@ class Gradients {
   const Memory& memory() const { return memory_; }
 
  private:
-  ArrayView at(const Slot& slot) const { return all().slice(slot.begin, slot.count); }
+  ArrayView at(const Slot& slot, DataType type) const {
+    return {static_cast<std::byte*>(memory_.data()) + slot.begin * size_of(type), slot.count, type};
+  }
 
   std::vector<Parameter> parameters_;
   Layout layout_;
+  std::vector<DataType> types_;  ///< by parameter
   Memory memory_;
 };
 

@@ -4,13 +4,18 @@
 //
 // Parameters lie in reverse order, because backward finishes the last layer's gradients first: so
 // the first bucket is the first to be complete. Whoever has seen a backward may know an order that
-// is truer. Each parameter starts at a cache line; the gap
-// before it, or at the end of a bucket, stays zero.
+// is truer. Each parameter starts at a cache line; the gap before it, or at the end of a bucket,
+// stays zero.
+//
+// Parameters may be of several types. A bucket has those of one type, and buckets come in the order
+// in which they are complete.
 #pragma once
 
 #include <lockstep/types.h>
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +27,7 @@ struct Parameter {
   std::size_t count = 0;    ///< elements
   std::string layout = {};  ///< how they lie, where that is not plain
   std::size_t rows = 0;     ///< its first dimension, where elements lie in plain order; 0 if not
+  std::optional<DataType> type = {};  ///< where it is not that of the layout
 };
 
 struct BucketOptions {
@@ -34,7 +40,7 @@ struct BucketOptions {
   std::size_t parts = 1;
 };
 
-/// A run of elements of the flat array.
+/// A run of elements of the flat array, counted in elements of its own type.
 struct Slot {
   std::size_t begin = 0;
   std::size_t count = 0;
@@ -43,6 +49,7 @@ struct Slot {
 struct Bucket {
   Slot slot;
   std::vector<std::size_t> parameters;  ///< in the order in which they lie
+  DataType type = DataType::float32;
 };
 
 class Layout {
@@ -53,10 +60,13 @@ class Layout {
   Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options = {},
          std::span<const std::size_t> order = {});
 
-  DataType type() const { return type_; }
-  /// Elements of the flat array, gaps included.
-  std::size_t size() const { return size_; }
-  std::size_t bytes() const { return size_ * size_of(type_); }
+  /// Whether all parameters are of one type.
+  bool is_uniform() const { return uniform_; }
+  /// REQUIRES: is_uniform().
+  DataType type() const;
+  /// Elements of the flat array, gaps included. REQUIRES: is_uniform().
+  std::size_t size() const { return bytes_ / size_of(type()); }
+  std::size_t bytes() const { return bytes_; }
 
   /// By the parameter's number.
   const std::vector<Slot>& slots() const { return slots_; }
@@ -66,12 +76,15 @@ class Layout {
   std::vector<std::size_t> order() const;
 
  private:
-  void append(std::size_t number, std::size_t count, const BucketOptions& options);
-  void close_bucket(std::size_t parts);
-  std::size_t line() const { return 64 / size_of(type_); }
+  /// Buckets that are filled, with what it takes to order them.
+  struct Filling;
+  void append(Filling& filling, std::size_t number, const Parameter& parameter,
+              const BucketOptions& options);
+  void place(std::span<const Parameter> parameters, std::size_t parts);
 
   DataType type_;
-  std::size_t size_ = 0;
+  bool uniform_ = true;
+  std::size_t bytes_ = 0;
   std::vector<Slot> slots_;
   std::vector<Bucket> buckets_;
 };

@@ -64,7 +64,10 @@ void ParameterServer::deliver(int worker) {
 /// The last to come makes the update.
 void ParameterServer::wait_for_all(int) {
   const std::size_t round = rounds_;
-  if (++delivered_ < workers_) return wait_until([&] { return rounds_ != round; });
+  if (++delivered_ < workers_) {
+    while (error_ || rounds_ == round) wait_for_change();
+    return;
+  }
   std::vector<void*> arrays;
   for (const ArrayView& desk : desks_) arrays.push_back(desk.data);
   comm::reduce_tree(arrays, {&gradients_.data, 1}, gradients_.count, gradients_.type, op_);
@@ -80,23 +83,25 @@ void ParameterServer::apply_at_once(int worker) {
   comm::finish_average(gradients_, op_, workers_);
   optimizer_->step(0, optimizer_->size());
   changed_.notify_all();
-  wait_until([&] { return lead_of(worker) <= *staleness_; });
+  while (error_ || lead_of(worker) > *staleness_) wait_for_change();
 }
 
 int ParameterServer::lead_of(int worker) const {
   return steps_[static_cast<std::size_t>(worker)] - *std::min_element(steps_.begin(), steps_.end());
 }
 
-template <typename Done>
-void ParameterServer::wait_until(Done done) {
-  changed_.wait(mutex_, [&]() { return error_ || done(); });
+void ParameterServer::wait_for_change() {
+  if (!error_) changed_.wait(mutex_);
   if (error_) std::rethrow_exception(error_);
 }
 
 void ParameterServer::settle(int) {
   Lock lock(mutex_);
   const std::size_t settlement = settlements_;
-  if (++settled_ < workers_) return wait_until([&] { return settlements_ != settlement; });
+  if (++settled_ < workers_) {
+    while (error_ || settlements_ == settlement) wait_for_change();
+    return;
+  }
   settled_ = 0;
   std::fill(steps_.begin(), steps_.end(), 0);
   ++settlements_;

@@ -56,8 +56,8 @@ class ParameterServer {
   void wait_for_all(int worker) REQUIRES_LOCK(mutex_);
   void apply_at_once(int worker) REQUIRES_LOCK(mutex_);
   int lead_of(int worker) const REQUIRES_LOCK(mutex_);
-  template <typename Done>
-  void wait_until(Done done) REQUIRES_LOCK(mutex_);
+  /// Throws the error that ended the server.
+  void wait_for_change() REQUIRES_LOCK(mutex_);
 
   const int workers_;
   const ReduceOp op_;

@@ -6,7 +6,7 @@
 //
 // Two all-reduces a bucket: all P, with what is too small to be a matrix; and all Q.
 #include "base/random.h"
-#include "sync/compressor.h"
+#include "sync/residuals.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,10 +50,20 @@ void add(float factor, const float* from, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
+/// Divides by the largest magnitude, so that squares neither overflow nor vanish. What is not
+/// finite stays so.
+void normalise(float* column, std::size_t length) {
+  float largest = 0;
+  for (std::size_t i = 0; i < length; ++i) largest = std::max(largest, std::abs(column[i]));
+  if (largest == 0) return;
+  for (std::size_t i = 0; i < length; ++i) column[i] /= largest;
+}
+
 /// Gram and Schmidt's way. A column that depends on those before it becomes zero.
 void make_orthonormal(std::span<float> columns, std::size_t length) {
   for (std::size_t begin = 0; begin < columns.size(); begin += length) {
     float* column = columns.data() + begin;
+    normalise(column, length);
     const float before = std::sqrt(dot(column, column, length));
     for (std::size_t earlier = 0; earlier < begin; earlier += length) {
       const float* other = columns.data() + earlier;
@@ -65,9 +75,15 @@ void make_orthonormal(std::span<float> columns, std::size_t length) {
   }
 }
 
+bool is_useful(std::span<const float> column) {
+  return std::ranges::all_of(column, [](float value) { return std::isfinite(value); }) &&
+         std::ranges::any_of(column, [](float value) { return value != 0; });
+}
+
 /// What is kept of a bucket from step to step, and where its matrices' factors lie.
 struct Plan {
-  std::size_t count = 0;  ///< elements of the bucket it was made for
+  std::size_t count = 0;            ///< elements of the bucket it was made for
+  std::vector<GradientPart> parts;  ///< and what lay where
   std::vector<Matrix> matrices;
   std::vector<GradientPart> whole;  ///< too small to gain
   std::vector<float> p, q;          ///< factors of all matrices; behind P what is sent whole
@@ -79,9 +95,10 @@ class PowerSgd : public Compressor {
 
   void reduce(Group& group, const GradientBucket& bucket) override {
     Plan& plan = plans_[bucket.number];
-    if (plan.count != bucket.gradients.count) plan = make_plan(bucket);
+    if (plan.count != bucket.gradients.count || !same_places(plan.parts, parts_of(bucket)))
+      plan = make_plan(bucket);
     std::vector<float>& values = residuals_.with_gradients(bucket);
-    refill_empty(plan, bucket.number);
+    refill_useless(plan, bucket.number);
     multiply(plan, values);
     if (!plan.p.empty()) group.all_reduce(plan.p, ReduceOp::average);
     orthonormalise(plan);
@@ -99,8 +116,9 @@ class PowerSgd : public Compressor {
   Plan make_plan(const GradientBucket& bucket) const {
     Plan plan;
     plan.count = bucket.gradients.count;
+    plan.parts = parts_of(bucket);
     std::size_t p = 0, q = 0, whole = 0;
-    for (const GradientPart& part : parts_of(bucket)) {
+    for (const GradientPart& part : plan.parts) {
       const Matrix matrix = shape(part);
       if (rank_ * (matrix.rows + matrix.columns) >= part.count) {
         plan.whole.push_back(part);
@@ -127,12 +145,16 @@ class PowerSgd : public Compressor {
     }
   }
 
-  /// A column of Q that is zero would stay so for good: at the start, and where gradients were.
-  void refill_empty(Plan& plan, std::size_t bucket) const {
+  /// A column of Q that is zero would stay so for good (it is at the start, and where gradients
+  /// were), and so would one that is not finite. Q is the same on all ranks, so all do the same.
+  void refill_useless(Plan& plan, std::size_t bucket) const {
     std::size_t number = 0;
     each(plan, [&](const Matrix& matrix, float*, float* q) {
       for (std::size_t column = 0; column < rank_; ++column, ++number, q += matrix.columns) {
-        if (std::any_of(q, q + matrix.columns, [](float value) { return value != 0; })) continue;
+        if (is_useful({q, matrix.columns})) {
+          normalise(q, matrix.columns);  // only its direction matters
+          continue;
+        }
         Random random(kSeed, bucket, number);
         for (std::size_t i = 0; i < matrix.columns; ++i)
           q[i] = static_cast<float>(2 * random.uniform() - 1);

@@ -2,12 +2,14 @@
 
 #include <lockstep/error.h>
 
+#include "base/first_difference.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace lockstep::sync {
 
@@ -25,7 +27,18 @@ std::string digest_of(const std::string& text) {
   return sha.hex();
 }
 
-/// All ranks' texts, which may differ in length.
+bool same(Group& group, const std::string& text) {
+  const Bytes mine = bytes_of(digest_of(text));
+  Bytes all(mine.size() * static_cast<std::size_t>(group.size()));
+  group.all_gather(mine, all);
+  // Every rank is asked about all, so all come to the same end.
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != all[i % mine.size()]) return false;
+  return true;
+}
+
+}  // namespace
+
 std::vector<std::string> gather_texts(Group& group, const std::string& mine) {
   const auto ranks = static_cast<std::size_t>(group.size());
   std::vector<std::int64_t> length{static_cast<std::int64_t>(mine.size())};
@@ -44,44 +57,19 @@ std::vector<std::string> gather_texts(Group& group, const std::string& mine) {
   return texts;
 }
 
-bool same(Group& group, const std::string& text) {
-  const Bytes mine = bytes_of(digest_of(text));
-  Bytes all(mine.size() * static_cast<std::size_t>(group.size()));
-  group.all_gather(mine, all);
-  // Every rank is asked about all, so all come to the same end.
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i] != all[i % mine.size()]) return false;
-  return true;
+std::string difference_between_ranks(Group& group, const std::vector<std::string>& lines) {
+  const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+  if (same(group, text)) return "";
+  std::vector<std::optional<std::vector<std::string>>> all;
+  for (const std::string& theirs : gather_texts(group, text)) all.emplace_back(split(theirs, '\n'));
+  return first_difference(all);
 }
-
-/// What each rank has at line `number`.
-std::vector<std::string> at_line(const std::vector<std::vector<std::string>>& by_rank,
-                                 std::size_t number) {
-  std::vector<std::string> found;
-  for (const auto& lines : by_rank)
-    found.push_back(number < lines.size() ? lines[number] : "nothing more");
-  return found;
-}
-
-}  // namespace
 
 void require_same_on_all(Group& group, const std::vector<std::string>& lines, std::string_view what,
                          std::string_view remedy) {
-  const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
-  if (same(group, text)) return;
-  std::vector<std::vector<std::string>> all;
-  std::size_t most = 0;
-  for (const std::string& theirs : gather_texts(group, text)) {
-    all.push_back(split(theirs, '\n'));
-    most = std::max(most, all.back().size());
-  }
-  for (std::size_t number = 0; number < most; ++number) {
-    const std::vector<std::string> found = at_line(all, number);
-    if (std::all_of(found.begin(), found.end(), [&](const auto& a) { return a == found[0]; }))
-      continue;
-    throw MismatchError(
-        fmt::format("{}, first in this: {}. {}", what, by_rank(found, "came with"), remedy));
-  }
+  const std::string difference = difference_between_ranks(group, lines);
+  if (!difference.empty())
+    throw MismatchError(fmt::format("{}, first in this: {}. {}", what, difference, remedy));
 }
 
 }  // namespace lockstep::sync

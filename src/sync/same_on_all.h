@@ -9,11 +9,18 @@
 
 namespace lockstep::sync {
 
+/// A collective. The first of these lines that is not the same on all ranks, and which ranks have
+/// what there: "rank 0 and 2 came with b; rank 1 came with x". Empty, on all ranks, if there is
+/// none. Where all is well only a digest is exchanged.
+std::string difference_between_ranks(Group& group, const std::vector<std::string>& lines);
+
 /// A collective. Throws MismatchError, the same on every rank, unless all ranks have the same
 /// lines; it quotes the first that differs, and says which ranks have what there. `what` and
 /// `remedy` begin and end the message: "the ranks' modules differ", "construct the same on all".
-/// Where all is well only a digest is exchanged.
 void require_same_on_all(Group& group, const std::vector<std::string>& lines, std::string_view what,
                          std::string_view remedy);
+
+/// A collective. All ranks' texts, by rank; they may differ in length.
+std::vector<std::string> gather_texts(Group& group, const std::string& mine);
 
 }  // namespace lockstep::sync

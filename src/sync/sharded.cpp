@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "comm/flight/bucket_mark.h"
+#include "comm/group_core.h"
 
 #include <bit>
 
@@ -23,6 +23,7 @@ Algorithm best(const Group& group, Algorithm asked) {
 Sharded::Sharded(Group group, const Gradients& gradients, ArrayView weights, Algorithm algorithm,
                  ReduceOp op)
     : group_(std::move(group)),
+      owner_(group_.core()->new_bucket_owner()),
       gradients_(gradients),
       weights_(weights),
       algorithm_(best(group_, algorithm)),
@@ -107,7 +108,7 @@ void Sharded::ready(std::size_t parameter) {
   // overlap with: it is left to finish(), which runs it on the caller's thread.
   while (started_.size() + 1 < missing_.size() && missing_[started_.size()] == 0) {
     const std::size_t bucket = started_.size();
-    const comm::BucketMark mark(bucket);
+    const comm::BucketMark mark(bucket, owner_);
     started_.push_back(group_.reduce_scatter_async(
         gradients_.bucket(bucket), gradients_share().slice(part(bucket).begin, part(bucket).count),
         op_, algorithm_));
@@ -116,7 +117,7 @@ void Sharded::ready(std::size_t parameter) {
 
 void Sharded::finish() {
   for (std::size_t bucket = started_.size(); bucket < parts_.size(); ++bucket) {
-    const comm::BucketMark mark(bucket);
+    const comm::BucketMark mark(bucket, owner_);
     group_.reduce_scatter(gradients_.bucket(bucket),
                           gradients_share().slice(part(bucket).begin, part(bucket).count), op_,
                           algorithm_);
@@ -131,7 +132,7 @@ void Sharded::step(optim::Optimizer& optimizer) {
     const Slot& mine = part(bucket);
     optimizer.step(mine.begin, mine.count);
     const ArrayView updated = weights_share().slice(mine.begin, mine.count);
-    const comm::BucketMark mark(bucket);
+    const comm::BucketMark mark(bucket, owner_);
     if (bucket + 1 < parts_.size())
       gathers.push_back(group_.all_gather_async(updated, bucket_of_weights(bucket)));
     else

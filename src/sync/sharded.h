@@ -7,6 +7,7 @@
 // of two: the weights are then the same bits as with ddp that adds along the tree.
 #pragma once
 
+#include "comm/flight/bucket_mark.h"
 #include "sync/sync_method.h"
 
 namespace lockstep::sync {
@@ -38,6 +39,7 @@ class Sharded : public SyncMethod {
   void clear();
 
   Group group_;
+  const comm::BucketOwner owner_;
   const Gradients& gradients_;
   const ArrayView weights_;
   const Algorithm algorithm_;

@@ -1,7 +1,7 @@
 // sign: one bit a gradient. For each parameter a rank sends the mean magnitude of its gradients,
 // and the sign of each; it keeps the difference for the next step. All ranks average what all have
 // sent.
-#include "sync/compressor.h"
+#include "sync/residuals.h"
 
 #include <array>
 #include <bit>

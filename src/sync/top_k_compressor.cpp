@@ -1,6 +1,6 @@
 // top-k: every rank sends its k gradients of largest magnitude and where they belong, and keeps the
 // others for the next step. All ranks add what all have sent, in the order of the ranks.
-#include "sync/compressor.h"
+#include "sync/residuals.h"
 
 #include <algorithm>
 #include <cmath>

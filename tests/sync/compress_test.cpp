@@ -11,8 +11,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <thread>
 
 namespace lockstep::sync {
 namespace {
@@ -29,15 +38,24 @@ const std::vector<std::string> kAll{"float16", "bfloat16", "topk:0.01", "powersg
 /// One rank's gradients, averaged by ddp with a compression.
 struct Rank {
   Rank(Group with, const std::string& compression, DataType type = DataType::float32)
+      : Rank(std::move(with), {.hook = compress::parse(compression)},
+             Layout(kParameters, type, {.first_bytes = 40'000, .bytes = 80'000})) {}
+  Rank(Group with, DdpSettings settings, Layout layout)
       : group(std::move(with)),
-        gradients(group, kParameters,
-                  Layout(kParameters, type, {.first_bytes = 40'000, .bytes = 80'000})),
-        ddp(group, gradients, {.hook = compress::parse(compression)}) {}
+        gradients(group, kParameters, std::move(layout)),
+        ddp(group, gradients, std::move(settings)) {}
 
   /// Averages gradient(parameter, i) over the ranks.
   template <typename Gradient>
   void reduce(Gradient gradient) {
-    for (std::size_t left = kParameters.size(); left > 0; --left) {
+    bring(0, gradient);
+    ddp.finish();
+  }
+
+  /// The gradients of the parameters from `first` on.
+  template <typename Gradient>
+  void bring(std::size_t first, Gradient gradient) {
+    for (std::size_t left = kParameters.size(); left > first; --left) {
       const ArrayView place = gradients.of(left - 1);
       for (std::size_t i = 0; i < place.count; ++i) {
         const auto value = static_cast<float>(gradient(left - 1, i));
@@ -48,7 +66,6 @@ struct Rank {
       }
       ddp.ready(left - 1);
     }
-    ddp.finish();
   }
 
   Group group;
@@ -200,6 +217,212 @@ TEST(Compress, PowerSgdIsExactForMatricesOfLowRank) {
     for (std::size_t i = 0; i < kParameters[4].count; ++i)
       ASSERT_NEAR(floats(rank.gradients.of(4))[i],
                   (value(i / 64, i % 64, 0) + value(i / 64, i % 64, 1)) / 2, 1e-4);
+  });
+}
+
+/// All parameters in one bucket, whose length does not depend on their order.
+Layout one_bucket(std::span<const std::size_t> order = {}) {
+  return Layout(kParameters, DataType::float32, {.first_bytes = 1 << 20}, order);
+}
+constexpr std::array<std::size_t, 5> kOtherOrder{2, 0, 4, 1, 3};
+
+float nothing(std::size_t, std::size_t) {
+  return 0;
+}
+
+/// Adds up what top-k gives out. Multiples of 1/8, so that nothing is rounded.
+struct Ledger {
+  static float given(std::size_t p, std::size_t i, int rank) {
+    return static_cast<float>((i + p) % 100) / 8 + static_cast<float>(rank);
+  }
+
+  void count(const Rank& rank) {
+    for (std::size_t p = 0; p < kParameters.size(); ++p)
+      for (std::size_t i = 0; i < kParameters[p].count; ++i)
+        total[p][i] += floats(rank.gradients.of(p))[i];
+  }
+
+  /// What 2 ranks gave in one step came out, all of it, once.
+  void expect_all_of_one_step() const {
+    for (std::size_t p = 0; p < kParameters.size(); ++p)
+      for (std::size_t i = 0; i < kParameters[p].count; ++i)
+        ASSERT_EQ(total[p][i], (given(p, i, 0) + given(p, i, 1)) / 2) << p << " at " << i;
+  }
+
+  std::vector<std::vector<float>> total = [] {
+    std::vector<std::vector<float>> zeros;
+    for (const Parameter& parameter : kParameters) zeros.emplace_back(parameter.count);
+    return zeros;
+  }();
+};
+
+TEST(Compress, WhatWasNotSentMovesWithItsParameter) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    const DdpSettings settings{.hook = compress::top_k(0.3)};
+    Ledger ledger;
+    {
+      Rank before(group, settings, one_bucket());
+      before.reduce([&](auto p, auto i) { return Ledger::given(p, i, group.rank()); });
+      ledger.count(before);
+    }
+    Rank after(group, settings, one_bucket(kOtherOrder));
+    for (int step = 0; step < 4; ++step) {
+      after.reduce(nothing);
+      ledger.count(after);
+    }
+    ledger.expect_all_of_one_step();
+  });
+}
+
+TEST(Compress, PowerSgdKnowsItsMatricesAfterTheyMoved) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    const DdpSettings settings{.hook = compress::power_sgd(2)};
+    auto value = [&](std::size_t p, std::size_t i, int r) {
+      const double row = static_cast<double>(i / 64), column = static_cast<double>(i % 64);
+      return p == 4 ? std::cos(0.1 * row + r) * std::sin(0.3 * column * (r + 1) + 1) : 0.0;
+    };
+    auto step = [&](Rank& rank) {
+      rank.reduce([&](std::size_t p, std::size_t i) { return value(p, i, group.rank()); });
+    };
+    {
+      Rank before(group, settings, one_bucket());
+      step(before);
+    }
+    Rank after(group, settings, one_bucket(kOtherOrder));
+    for (int i = 0; i < 4; ++i) step(after);
+    for (std::size_t i = 0; i < kParameters[4].count; ++i)
+      ASSERT_NEAR(floats(after.gradients.of(4))[i], (value(4, i, 0) + value(4, i, 1)) / 2, 1e-4);
+  });
+}
+
+TEST(Compress, WhatABackwardThatFailedWasToSendIsSentLater) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group, "topk:0.3");
+    Ledger ledger;
+    rank.reduce([&](auto p, auto i) { return Ledger::given(p, i, group.rank()); });
+    ledger.count(rank);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      rank.bring(group.rank() == 0 ? 3 : 0, [](auto, auto) { return 1000; });
+      if (group.rank() == 0)
+        rank.ddp.abandon();
+      else
+        expect_error<Error>([&] { rank.ddp.finish(); }, {"by an exception on rank 0"});
+    }
+    for (int step = 0; step < 4; ++step) {
+      rank.reduce(nothing);
+      ledger.count(rank);
+    }
+    ledger.expect_all_of_one_step();
+  });
+}
+
+TEST(Compress, WhatIsKeptForAParameterThatNoRankUsesStaysKept) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group, {.allow_unused = true, .hook = compress::top_k(0.3)}, one_bucket());
+    Ledger ledger;
+    rank.reduce([&](auto p, auto i) { return Ledger::given(p, i, group.rank()); });
+    ledger.count(rank);
+    for (std::size_t p = 0; p < 3; ++p) std::ranges::fill(floats(rank.gradients.of(p)), 0.0F);
+    rank.bring(3, nothing);
+    rank.ddp.finish();
+    ASSERT_EQ(rank.ddp.unused(), (std::vector<std::size_t>{0, 1, 2}));
+    for (std::size_t p = 0; p < 3; ++p)  // the caller's gradients stay what they were
+      std::ranges::fill(floats(rank.gradients.of(p)), 0.0F);
+    ledger.count(rank);
+    for (int step = 0; step < 4; ++step) {
+      rank.reduce(nothing);
+      ledger.count(rank);
+    }
+    ledger.expect_all_of_one_step();
+  });
+}
+
+/// As without compression: the step shows it, on all ranks, and the next is clean.
+TEST_P(Compressions, RecoverFromWhatIsNotFinite) {
+  const auto& [kind, compression] = GetParam();
+  run_ranks(kind, 2, [compression = compression](Group group) {
+    for (const float bad : {INFINITY, -INFINITY, std::nanf("")}) {
+      Rank rank(group, compression);
+      const auto is_finite = [](float value) { return std::isfinite(value); };
+      for (int step = 0; step < 6; ++step) {
+        const bool shows = step == 2;
+        rank.reduce([&](std::size_t p, std::size_t i) {
+          const bool here = shows && group.rank() == 1 && p != 1 && i % 100 == 0;
+          return here ? bad : wave(group.rank(), p, i);
+        });
+        const std::span<float> all = floats(rank.gradients.all());
+        ASSERT_EQ(std::ranges::all_of(all, is_finite), !shows) << compression << ", step " << step;
+        ASSERT_TRUE(std::ranges::all_of(floats(rank.gradients.of(1)), is_finite))
+            << "a parameter that is well";
+      }
+      double sum = 0;
+      for (const float value : floats(rank.gradients.of(4))) sum += std::abs(value);
+      EXPECT_GT(sum, 0) << "gradients come again";
+    }
+  });
+}
+
+TEST(Compress, PowerSgdGivesOutLargeGradientsToo) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group, "powersgd:1");
+    double total = 0;
+    for (int step = 0; step < 4; ++step) {
+      rank.reduce([&](std::size_t p, std::size_t) { return step == 0 && p == 4 ? 1e22F : 0.0F; });
+      total += floats(rank.gradients.of(4))[17];
+    }
+    EXPECT_NEAR(total, 1e22, 1e19);
+  });
+}
+
+TEST(Compress, AHookOfTwoWrappersIsRefused) {
+  run_ranks(RankKind::thread, 2, [](Group group) {
+    const DdpSettings settings{.hook = compress::sign()};
+    Rank one(group, settings, one_bucket());
+    one.reduce(nothing);
+    Rank other(group.split(0), settings, one_bucket());
+    expect_error<UsageError>([&] { other.reduce(nothing); }, {"make a hook for each wrapper"});
+  });
+}
+
+// The gradients are often the next thing that the exception destroys.
+TEST(Compress, AnExceptionThatDropsABucketWaitsForItsEnd) {
+  std::atomic<bool> dropped = false;
+  run_threads(2, [&](Group group) {
+    std::vector<float> values(1000, 1);
+    const BucketHook hook = compress::sign();
+    const GradientBucket bucket{.number = 0, .count = 1, .gradients = values};
+    if (group.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      EXPECT_FALSE(dropped);
+      return hook(group, bucket).wait();
+    }
+    try {
+      const Work work = hook(group, bucket);
+      throw std::runtime_error("mine");
+    } catch (const std::runtime_error&) {
+      dropped = true;
+    }
+  });
+}
+
+TEST(Compress, AForkedChildMayDropTheHook) {
+  run_threads(2, [](Group group) {
+    std::vector<float> values(1000, 1);
+    std::optional<BucketHook> hook = compress::sign();
+    (*hook)(group, {.number = 0, .count = 1, .gradients = values}).wait();
+    group.barrier();
+    if (group.rank() == 1) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(60);  // ends a child that hangs
+        hook.reset();
+        ::_exit(0);
+      }
+      int status = -1;
+      EXPECT_EQ(::waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0);
+    }
+    group.barrier();
   });
 }
 

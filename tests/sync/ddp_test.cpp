@@ -141,16 +141,83 @@ TEST(Ddp, TellsAllRanksOfGradientsThatWereRefused) {
   });
 }
 
-TEST(Ddp, RefusesAGradientThatIsReadyTwice) {
-  run_ranks(RankKind::thread, 1, [](const Group& group) {
+TEST_P(DdpOn, SendsGradientsThatMayGrowAtTheEnd) {
+  run_ranks(GetParam(), 3, [](const Group& group) {
     Rank rank(group);
-    rank.bring(4, 1);
-    expect_error<Error>([&] { rank.ddp.ready(4); }, {"the gradient of e was ready twice"});
+    for (int step = 1; step <= 2; ++step) {
+      for (std::size_t parameter = 0; parameter < kCount; ++parameter) {
+        rank.fill(parameter, 7);
+        rank.ddp.partial(parameter);
+      }
+      rank.bring(4, step);
+      for (std::size_t parameter : {0u, 1u, 2u, 3u}) {
+        rank.fill(parameter, step);
+        rank.ddp.partial(parameter);
+      }
+      rank.ddp.finish();
+      for (std::size_t parameter = 0; parameter < kCount; ++parameter)
+        rank.expect_average(parameter, step);
+    }
+  });
+}
+
+TEST(Ddp, NamesAGradientThatGrewAfterItWasSentToAllRanks) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group);
+    rank.bring_some(kCount, 1);
+    if (group.rank() == 1) rank.ddp.partial(4);
+    expect_error<Error>([&] { rank.ddp.finish(); },
+                        {"rank 1 got more gradient for e: it came after"});
+    rank.expect_good_step(2);
+  });
+}
+
+TEST(Ddp, ThrowsARanksComplaintOnAllRanks) {
+  run_ranks(RankKind::thread, 3, [](const Group& group) {
+    Rank rank(group, {.allow_unused = true});
+    if (group.rank() == 2) rank.ddp.complain("its weights are of wood");
+    rank.bring_some(group.rank() == 2 ? 0 : kCount, 1);
+    expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 2 found that its weights are of wood:"});
+    rank.expect_good_step(2);
+  });
+}
+
+TEST(Ddp, TellsAllRanksThatOneHasReloaded) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group);
+    if (group.rank() == 1) rank.ddp.tell_reloaded();
+    rank.expect_good_step(1);
+    EXPECT_TRUE(rank.ddp.reloaded());
+    rank.expect_good_step(2);
+    EXPECT_FALSE(rank.ddp.reloaded());
+  });
+}
+
+TEST(Ddp, NamesWhatSomeRanksHaveFrozenAndOthersNot) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    Rank rank(group);
+    const auto step_with_frozen = [&](bool here) {
+      for (std::size_t parameter : {4u, 3u, 1u, 0u}) rank.bring(parameter, 1);
+      if (here)
+        rank.ddp.freeze(2);
+      else
+        rank.bring(2, 1);
+      rank.ddp.finish();
+    };
+    for (int step = 0; step < 2; ++step) {
+      step_with_frozen(true);
+      EXPECT_EQ(rank.ddp.unused(), std::vector<std::size_t>{2});
+    }
+    // Known as frozen or not: who differs is named.
+    for (int step = 0; step < 2; ++step) {
+      expect_error<Error>([&] { step_with_frozen(group.rank() == 0); }, {"rank 0 has frozen c"});
+      rank.expect_good_step(2);
+    }
   });
 }
 
 TEST_P(DdpOn, TellsTheOthersOfABackwardThatWasAbandonedAndGoesOn) {
-  for (std::size_t brought = 1; brought <= kCount; ++brought)
+  for (std::size_t brought = 0; brought <= kCount; ++brought)
     run_ranks(GetParam(), 3, [&](const Group& group) {
       Rank rank(group);
       if (group.rank() == 1) {
@@ -176,12 +243,67 @@ TEST_P(DdpOn, RanksThatAbandonAtDifferentPointsGoOn) {
   });
 }
 
-TEST(Ddp, AbandoningNothingChangesNothing) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
+TEST_P(DdpOn, SeveralAbandonedBackwardsAreToldOneByOne) {
+  run_ranks(GetParam(), 2, [](const Group& group) {
     Rank rank(group);
-    if (group.rank() == 0) rank.ddp.abandon();
-    rank.expect_good_step(1);
+    for (int step = 1; step <= 3; ++step) {
+      if (group.rank() == 0) {
+        rank.ddp.abandon();
+      } else {
+        rank.bring_some(kCount, step);
+        expect_error<Error>([&] { rank.ddp.finish(); }, {"by an exception on rank 0"});
+      }
+    }
+    rank.expect_good_step(4);
   });
+}
+
+TEST_P(DdpOn, AveragesGradientsOfSeveralTypes) {
+  for (const bool hook : {false, true})
+    run_ranks(GetParam(), 3, [&](Group group) {
+      std::vector<Parameter> parameters;
+      for (DataType type : {DataType::bfloat16, DataType::float32, DataType::float64,
+                            DataType::float16, DataType::bfloat16, DataType::float32})
+        parameters.push_back({.name = "p", .count = 33, .type = type});
+      const Gradients gradients(group, parameters, Layout(parameters, DataType::float32));
+      ASSERT_EQ(gradients.layout().buckets().size(), 4u);
+      const BucketHook sum = [](Group& all, const GradientBucket& bucket) {
+        return all.all_reduce_async(bucket.gradients, ReduceOp::average);
+      };
+      Ddp ddp(group, gradients, {.hook = hook ? sum : BucketHook()});
+      const auto each = [&](std::size_t parameter, const auto& function) {
+        const ArrayView view = gradients.of(parameter);
+        for (std::size_t i = 0; i < view.count; ++i) switch (view.type) {
+            case DataType::float32:
+              function(static_cast<float*>(view.data)[i]);
+              break;
+            case DataType::float64:
+              function(static_cast<double*>(view.data)[i]);
+              break;
+            case DataType::float16:
+              function(static_cast<Float16*>(view.data)[i]);
+              break;
+            default:
+              function(static_cast<BFloat16*>(view.data)[i]);
+          }
+      };
+      for (int step = 1; step <= 2; ++step) {
+        for (std::size_t parameter = parameters.size(); parameter-- > 0;) {
+          each(parameter, [&](auto& value) {
+            value = static_cast<std::decay_t<decltype(value)>>(
+                static_cast<float>(step * (group.rank() + 1)));
+          });
+          if (step == 1 || group.rank() != 1 || parameter > 0) ddp.ready(parameter);
+        }
+        if (step == 2) {  // the note is of the last bucket's type
+          expect_error<Error>([&] { ddp.finish(); }, {"rank 1 got no gradient for p"});
+          continue;
+        }
+        ddp.finish();
+        for (std::size_t parameter = 0; parameter < parameters.size(); ++parameter)
+          each(parameter, [&](auto& value) { ASSERT_EQ(static_cast<float>(value), 2.0F); });
+      }
+    });
 }
 
 /// Notes which buckets it was called for, and averages them as bfloat16.

@@ -58,6 +58,31 @@ TEST(Layout, PutsParametersInAnyOrderAskedFor) {
   EXPECT_EQ(Layout(parameters, DataType::float32).order(), (std::vector<std::size_t>{2, 1, 0}));
 }
 
+TEST(Layout, GivesEveryTypeItsBucketsInTheOrderOfTheirLastParameters) {
+  const std::vector<Parameter> parameters{{.name = "a", .count = 16},
+                                          {.name = "b", .count = 3, .type = DataType::bfloat16},
+                                          {.name = "c", .count = 16},
+                                          {.name = "d", .count = 8, .type = DataType::float64},
+                                          {.name = "e", .count = 40, .type = DataType::bfloat16}};
+  const Layout layout(parameters, DataType::float32);
+  std::vector<std::pair<DataType, std::vector<std::size_t>>> buckets;
+  for (const Bucket& bucket : layout.buckets())
+    buckets.emplace_back(bucket.type, bucket.parameters);
+  EXPECT_EQ(buckets, (decltype(buckets){{DataType::float64, {3}},
+                                        {DataType::bfloat16, {4, 1}},
+                                        {DataType::float32, {2, 0}}}));
+  EXPECT_FALSE(layout.is_uniform());
+  // In elements of each one's own type: 64 bytes of d, then e and b, then c and a.
+  EXPECT_EQ(layout.slots()[3].begin, 0u);
+  EXPECT_EQ(layout.slots()[4].begin, 32u);
+  EXPECT_EQ(layout.slots()[1].begin, 96u);
+  EXPECT_EQ(layout.slots()[2].begin, 64u);
+  EXPECT_EQ(layout.bytes(), 64u + 192u + 128u);
+  EXPECT_THROW(layout.type(), InternalError);
+  const std::vector<Parameter> same{{.name = "a", .count = 1, .type = DataType::float64}};
+  EXPECT_EQ(Layout(same, DataType::float32).type(), DataType::float64);
+}
+
 TEST(Layout, NeedsAnOrderOfAllParameters) {
   const std::vector<Parameter> parameters{{"a", 10}, {"b", 20}};
   for (const std::vector<std::size_t>& order :
