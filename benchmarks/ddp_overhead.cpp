@@ -56,7 +56,7 @@ int main() {
     std::vector<double> plain, wrapped, ratios;
     for (int round = 0; round < kRounds; ++round) {
       plain.push_back(time_steps(net));
-      lockstep::DistributedDataParallel ddp(net.ptr(), group);
+      lockstep::DistributedDataParallel ddp(net, group);
       wrapped.push_back(time_steps(net));
       ratios.push_back(wrapped.back() / plain.back());
     }

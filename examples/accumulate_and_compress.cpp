@@ -30,7 +30,7 @@ lockstep::Work as_bfloat16(lockstep::Group& group, const lockstep::GradientBucke
 int main() {
   auto group = lockstep::init();
   torch::nn::Sequential net(torch::nn::Linear(1, 64), torch::nn::Tanh(), torch::nn::Linear(64, 1));
-  lockstep::DistributedDataParallel ddp(net.ptr(), group, {.hook = as_bfloat16});
+  lockstep::DistributedDataParallel ddp(net, group, {.hook = as_bfloat16});
   torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(0.01));
 
   lockstep::DistributedSampler sampler(1000, group);

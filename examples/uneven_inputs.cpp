@@ -27,7 +27,7 @@ int main() {
   auto group = lockstep::init();
   torch::manual_seed(7 + group.rank());
   torch::nn::Linear net(1, 1);
-  lockstep::DistributedDataParallel ddp(net.ptr(), group);
+  lockstep::DistributedDataParallel ddp(net, group);
   torch::optim::Adam adam(net->parameters(), 0.1);
   const auto batches = make_batches(group.size() > 1 ? group.rank() : 1);
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 namespace lockstep {
 
@@ -40,21 +41,35 @@ struct DdpOptions {
 
 /// While it lives, every backward through the module's parameters returns with gradients that are
 /// the average over all ranks of the group, the same to the bit on each. Use the module, your
-/// optimizer and your loop as before; docs/ddp.md says what that includes.
+/// optimizer and your loop as before; docs/ddp.md says what that includes, and what may be done to
+/// the module: what would leave gradients unaveraged makes backward throw, on all ranks.
 ///
 /// At construction, a collective, the ranks make sure that they have the same parameters, buffers
 /// and options (else all throw the same MismatchError), and rank 0's tensors are copied to all.
+/// The wrapper then works on a group of its own, split from the one it is given: its collectives,
+/// which run while backward does, never meet those of other wrappers or of your own. So several
+/// modules may be wrapped with one group, and take part in one backward in any order.
 /// Averaged gradients equal those of the whole batch where the loss is a mean and all ranks have
 /// equally many samples. In a group of one nothing is hooked, and nothing costs anything.
 ///
 /// Gradients are tensors in the group's memory. After the first backward they move once, into the
-/// order in which they really came. After a backward that threw, set gradients to zero.
+/// order in which they really came. After a backward that threw, set gradients to zero. The
+/// destructor drops them: step the optimizer before.
 ///
-/// Thread safety: constructed, used and destroyed by the thread that trains.
+/// Thread safety: constructed, used and destroyed by the thread that trains. A backward on another
+/// thread throws UsageError.
 class DistributedDataParallel {
  public:
+  /// Keeps the module as long as it lives itself.
   DistributedDataParallel(std::shared_ptr<torch::nn::Module> module, Group group,
                           const DdpOptions& options = {});
+  /// The same for torch::nn::Sequential, torch::nn::Linear and all other module holders.
+  template <typename Contained>
+  DistributedDataParallel(const torch::nn::ModuleHolder<Contained>& module, Group group,
+                          const DdpOptions& options = {})
+      : DistributedDataParallel(
+            std::shared_ptr<torch::nn::Module>(module.is_empty() ? nullptr : module.ptr()),
+            std::move(group), options) {}
   ~DistributedDataParallel();
   DistributedDataParallel(const DistributedDataParallel&) = delete;
   DistributedDataParallel& operator=(const DistributedDataParallel&) = delete;
@@ -69,14 +84,22 @@ class DistributedDataParallel {
   /// allow_unused, or a Join (join.h), under which none are kept.
   void backward_without_batch();
 
+  /// A collective: copies rank 0's parameters and buffers to all ranks, as at construction. For
+  /// programs in which rank 0 alone has loaded them from a file since.
+  void sync_parameters();
+
   /// A collective: copies rank 0's buffers to all ranks.
   void sync_buffers();
+
+  /// The wrapper's own group, for its counters and for observe(). Collectives on it are the
+  /// wrapper's: make yours on another.
+  Group& group();
 
  private:
   friend class Join;
   struct Participation;
-  Group& group();
   Participation& participation();
+  void catch_up();
 
   class Implementation;
   std::unique_ptr<Implementation> implementation_;

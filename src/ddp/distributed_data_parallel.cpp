@@ -2,15 +2,17 @@
 #include <lockstep/error.h>
 
 #include "comm/flight/flight_recorder.h"
+#include "ddp/backward_observer.h"
 #include "ddp/gradient_hooks.h"
 #include "ddp/module_state.h"
+#include "ddp/module_watch.h"
 #include "ddp/participation.h"
 #include "sync/ddp.h"
 #include "sync/same_on_all.h"
 
 #include <fmt/format.h>
-#include <torch/csrc/autograd/engine.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace lockstep {
@@ -28,31 +30,43 @@ std::vector<std::string> describe(const torch::nn::Module& module, const DdpOpti
   return lines;
 }
 
+/// A wrapper's collectives run on several threads, in its own order: a group of its own keeps them
+/// apart from those of other wrappers and of the user.
+Group own_group(const torch::nn::Module& module, Group group, const DdpOptions& options) {
+  sync::require_same_on_all(
+      group, describe(module, options), "the ranks wrap different modules",
+      "Construct the module with the same parameters and buffers, and wrap it with the same "
+      "options, on every rank");
+  return group.size() > 1 ? group.split(0) : group;
+}
+
 }  // namespace
 
-class DistributedDataParallel::Implementation {
+class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
  public:
-  Implementation(const torch::nn::Module& module, Group group, const DdpOptions& options)
-      : group_(std::move(group)), options_(options), buffers_(module.buffers()) {
-    sync::require_same_on_all(
-        group_, describe(module, options), "the ranks wrap different modules",
-        "Construct the module with the same parameters and buffers, and wrap it with the same "
-        "options, on every rank");
+  Implementation(const std::shared_ptr<torch::nn::Module>& module, Group group,
+                 const DdpOptions& options)
+      : group_(own_group(*module, std::move(group), options)),
+        options_(options),
+        module_(module),
+        parameters_(module->parameters()),
+        buffers_(module->buffers()) {
     // All ranks have the same, so what follows fails on all or on none.
-    ddp::require_dense_in_main_memory(module);
-    const DataType type = ddp::type_of(module);
-    ddp::broadcast_tensors(group_, module.parameters());
-    ddp::broadcast_tensors(group_, buffers_);
-    for (const auto& item : module.named_parameters())
-      if (!item->requires_grad()) frozen_.insert(item.key(), item.value());
-    const auto trained = ddp::trained_parameters(module);
-    if (group_.size() == 1 || trained.is_empty()) return;  // nothing to average
-    use(std::make_unique<sync::Gradients>(
-        group_, ddp::describe(module),
-        sync::Layout(ddp::describe(module), type, bucket_options())));
-    hooks_.emplace(
-        trained.values(), *gradients_, [this](std::size_t i) { on_ready(i); },
-        [this](std::size_t i, sync::Arrival why) { on_refused(i, why); });
+    ddp::require_dense_in_main_memory(*module);
+    const std::vector<sync::Parameter> trained = ddp::describe(*module);
+    sync_parameters();
+    if (group_.size() == 1) return;  // nothing to average
+    watch_.emplace(module);
+    if (!trained.empty()) {
+      nested_.resize(trained.size());
+      use(std::make_unique<sync::Gradients>(
+          group_, trained, sync::Layout(trained, DataType::float32, bucket_options())));
+      hooks_.emplace(
+          ddp::trained_parameters(*module).values(), *gradients_,
+          [this](std::size_t i) { on_ready(i); },
+          [this](std::size_t i, sync::Arrival why) { on_refused(i, why); });
+    }
+    backwards_.emplace(static_cast<ddp::BackwardObserver&>(*this));
     comm::note_step(step_);
   }
 
@@ -60,93 +74,190 @@ class DistributedDataParallel::Implementation {
 
   void backward_without_batch() {
     if (*unsynchronised_ > 0 || !hooks_) return;
-    came_.clear();
-    on_backward_end();
+    begin_backward();
+    end_backward();
   }
 
-  void sync_buffers() { ddp::broadcast_tensors(group_, buffers_, participation_.first); }
+  void sync_parameters() {
+    catch_up();
+    if (hooks_) hooks_->refresh();
+    if (watch_) watch_->moved();
+    reloaded_ = false;
+    ddp::broadcast_tensors(group_, parameters_);
+    ddp::broadcast_tensors(group_, buffers_);
+  }
+
+  void sync_buffers() {
+    catch_up();
+    ddp::broadcast_tensors(group_, buffers_, participation_.first);
+  }
+
+  void catch_up() {
+    if (method_) method_->make_up_for_abandoned();
+  }
 
   Group& group() { return group_; }
 
   Participation& participation() { return participation_; }
 
  private:
-  /// Lives as long as the backward under way: torch drops its callbacks with the backward that they
-  /// belong to, however it ends.
-  struct Backward {
-    explicit Backward(Implementation& owner) : owner(owner) {}
-    ~Backward() {
-      if (!ended) owner.method_->abandon();
-    }
-    Backward(const Backward&) = delete;
-    Backward& operator=(const Backward&) = delete;
-
-    Implementation& owner;
-    bool ended = false;
-  };
+  /// How far the backward under way concerns this module.
+  enum class Concern { none, reached, ended };
 
   sync::BucketOptions bucket_options() const {
     return {options_.first_bucket_bytes, options_.bucket_bytes};
   }
 
   void use(std::unique_ptr<sync::Gradients> gradients) {
+    const std::vector<std::size_t> unused =
+        method_ ? method_->unused() : std::vector<std::size_t>();
     method_.emplace(group_, *gradients,
                     sync::DdpSettings{.algorithm = options_.algorithm,
                                       .allow_unused = options_.allow_unused,
-                                      .hook = options_.hook});
+                                      .hook = options_.hook,
+                                      .unused_before = unused});
     gradients_ = std::move(gradients);
+  }
+
+  void before_backward() override {
+    // The other ranks may still be waiting for it, and not come to what this backward sends.
+    if (hooks_ && *unsynchronised_ == 0) method_->make_up_for_abandoned();
+    begin_backward();
+  }
+
+  void admit(const ddp::BackwardCall& call) override {
+    hook_again(call);
+    if (complaint_.empty() || *unsynchronised_ > 0 || !call.reaches(watch_->parameters())) return;
+    // Gradients might not fit any more: the other ranks are told before there are any.
+    concern_ = Concern::ended;
+    end_backward();
+  }
+
+  void before_nested_backward(const ddp::BackwardCall& call) override {
+    hook_again(call);
+    if (!complaint_.empty() && call.reaches(watch_->parameters())) concern_ = Concern::reached;
+  }
+
+  void after_backward() override {
+    if (std::exchange(concern_, Concern::none) == Concern::reached && *unsynchronised_ == 0)
+      end_backward();
+  }
+
+  void after_failure(const ddp::BackwardCall& call) noexcept override {
+    const Concern concern = std::exchange(concern_, Concern::none);
+    if (concern == Concern::ended || *unsynchronised_ > 0 || !hooks_) return;
+    if (concern == Concern::reached || call.reaches(watch_->parameters()))
+      return method_->abandon();
+    // A function that runs a backward of its own may have led to this module, or not.
+    const bool hidden =
+        !reordered_ || std::find(nested_.begin(), nested_.end(), 1) != nested_.end();
+    if (hidden && call.accumulates && call.has_custom_functions())
+      doubt_ =
+          "a backward ended by an exception there that may have been one of this module, so ranks "
+          "may be at different steps";
+  }
+
+  void begin_backward() {
+    concern_ = Concern::none;
+    came_.clear();
+    if (hooks_ && hooks_->refresh()) hooks_were_lost_ = true;
+    if (watch_->moved()) reloaded_ = true;
+    complaint_ = doubt_.empty() ? watch_->change() : doubt_;
+    if (complaint_.empty() && hooks_) complaint_ = hooks_->shared_with_another();
+  }
+
+  /// A graph may be older than the last load, and newer than the one before.
+  void hook_again(const ddp::BackwardCall& call) {
+    if (!hooks_were_lost_) return;
+    call.each_node([this](const auto& node) { hooks_->hook_again(node); });
   }
 
   void on_ready(std::size_t parameter) {
     if (*unsynchronised_ > 0) return method_->keep(parameter);
-    begin_backward();
-    if (!reordered_) came_.push_back(parameter);
+    require_observed();
+    concern_ = Concern::reached;
+    const bool again = method_->has(parameter);
+    if (backwards_->depth() > 1 || again) nested_[parameter] = 1;
+    if (!reordered_ && !again) came_.push_back(parameter);
     if (!participation_.has_batch) hooks_->clear(parameter);  // that of an empty batch, perhaps
-    method_->ready(parameter);
+    // The first backward shows whose gradients come in several parts, from backwards within it.
+    if (reordered_ && nested_[parameter] == 0)
+      method_->ready(parameter);
+    else
+      method_->partial(parameter);
   }
 
   void on_refused(std::size_t parameter, sync::Arrival why) {
     if (*unsynchronised_ > 0) return method_->keep(parameter, why);
-    begin_backward();
+    require_observed();
+    concern_ = Concern::reached;
     method_->refuse(parameter, why);
   }
 
-  void begin_backward() {
-    if (!backward_.expired()) return;
-    auto backward = std::make_shared<Backward>(*this);
-    backward_ = backward;
-    came_.clear();
-    torch::autograd::Engine::get_default_engine().queue_callback([this, backward] {
-      backward->ended = true;
-      on_backward_end();
-    });
+  void require_observed() const {
+    if (backwards_->depth() == 0)
+      throw UsageError(
+          "backward runs on another thread than the one that made the DistributedDataParallel, or "
+          "in another autograd engine: make it on the thread that trains");
   }
 
-  void on_backward_end() {
-    backward_.reset();
-    const std::vector<std::size_t> missing = method_->without_gradient();
-    hooks_->settle(missing);
-    if (!participation_.has_batch) stand_in_for(missing);
+  void end_backward() {
+    if (!method_)
+      throw Error(fmt::format(
+          "rank {} found that {}: gradients are not averaged; wrap the module again on every rank",
+          group_.rank(), complaint_));
+    if (!complaint_.empty()) method_->complain(complaint_);
+    if (reloaded_) method_->tell_reloaded();
+    try {
+      const std::vector<std::size_t> missing = method_->without_gradient();
+      hooks_->settle(missing);
+      stand_in_for(missing);
+    } catch (...) {  // a bucket hook threw, say
+      method_->abandon();
+      throw;
+    }
     method_->finish();
     if (participation_.scale != 1) scale_gradients();
     hooks_->restore(method_->unused());
+    if (method_->reloaded()) require_same_values();
     if (options_.broadcast_buffers) sync_buffers();
     if (!reordered_) reorder();
     comm::note_step(++step_);
-    require_frozen();
   }
 
-  /// Zeros, which count as gradients where there must be some.
+  /// Says why there are no gradients. Without a batch there are zeros, which count as gradients
+  /// where there must be some.
   void stand_in_for(const std::vector<std::size_t>& missing) {
     for (std::size_t parameter : missing) {
-      hooks_->clear(parameter);
-      if (!options_.allow_unused) method_->ready(parameter);
+      if (!hooks_->is_trained(parameter)) {
+        method_->freeze(parameter);
+      } else if (!participation_.has_batch) {
+        hooks_->clear(parameter);
+        if (!options_.allow_unused) method_->ready(parameter);
+      }
     }
   }
 
+  /// Parameters of some rank may have been loaded from a file.
+  void require_same_values() {
+    try {
+      sync::require_same_on_all(
+          group_, ddp::describe_values(*module_),
+          "the ranks' parameters differ since they were loaded or replaced",
+          "Load the same file on every rank, or call sync_parameters() to copy rank 0's to all");
+    } catch (const MismatchError&) {
+      method_->discard();
+      throw;
+    }
+    reloaded_ = false;
+  }
+
   void scale_gradients() {
-    const ArrayView all = gradients_->all();
-    ddp::tensor_over(all, {static_cast<std::int64_t>(all.count)}).mul_(participation_.scale);
+    for (std::size_t bucket = 0; bucket < gradients_->layout().buckets().size(); ++bucket) {
+      const ArrayView values = gradients_->bucket(bucket);
+      ddp::tensor_over(values, {static_cast<std::int64_t>(values.count)})
+          .mul_(participation_.scale);
+    }
   }
 
   /// Gradients move into the order in which they came on rank 0, so that buckets are complete in
@@ -164,30 +275,29 @@ class DistributedDataParallel::Implementation {
     const std::vector<std::size_t> numbers(order.begin(), order.end());
     if (numbers == old.order()) return;
     auto moved = std::make_unique<sync::Gradients>(
-        group_, parameters, sync::Layout(parameters, old.type(), bucket_options(), numbers));
+        group_, parameters, sync::Layout(parameters, DataType::float32, bucket_options(), numbers));
     hooks_->move_to(*moved);
     use(std::move(moved));
   }
 
-  void require_frozen() const {
-    for (const auto& item : frozen_)
-      if (item->requires_grad())
-        throw Error(fmt::format(
-            "rank {}: parameter '{}' is trained now but was frozen when the module was wrapped, so "
-            "its gradient is not averaged: wrap the module anew",
-            group_.rank(), item.key()));
-  }
-
   Group group_;
   const DdpOptions options_;
+  const std::shared_ptr<const torch::nn::Module> module_;
+  const std::vector<torch::Tensor> parameters_;
   const std::vector<torch::Tensor> buffers_;
-  torch::OrderedDict<std::string, torch::Tensor> frozen_;
+  std::optional<ddp::ModuleWatch> watch_;
   const std::shared_ptr<int> unsynchronised_ = std::make_shared<int>(0);
   std::unique_ptr<sync::Gradients> gradients_;
   std::optional<sync::Ddp> method_;
   std::optional<ddp::GradientHooks> hooks_;
-  std::weak_ptr<Backward> backward_;
-  std::vector<std::size_t> came_;  ///< parameters, as their gradients came in this backward
+  std::optional<ddp::ObserveBackward> backwards_;
+  Concern concern_ = Concern::none;
+  std::string complaint_;          ///< why the backward under way cannot be synchronised; or empty
+  std::string doubt_;              ///< the same for all backwards from now on
+  bool hooks_were_lost_ = false;   ///< a parameter was loaded since the module was wrapped
+  bool reloaded_ = false;          ///< values may differ between ranks until they are compared
+  std::vector<char> nested_;       ///< by parameter: a backward within a backward adds to it
+  std::vector<std::size_t> came_;  ///< parameters, as their gradients came in the first backward
   bool reordered_ = false;
   std::uint64_t step_ = 1;  ///< a step ends with its backward
   Participation participation_;
@@ -196,7 +306,7 @@ class DistributedDataParallel::Implementation {
 DistributedDataParallel::DistributedDataParallel(std::shared_ptr<torch::nn::Module> module,
                                                  Group group, const DdpOptions& options) {
   if (!module) throw UsageError("DistributedDataParallel needs a module");
-  implementation_ = std::make_unique<Implementation>(*module, std::move(group), options);
+  implementation_ = std::make_unique<Implementation>(module, std::move(group), options);
 }
 
 DistributedDataParallel::~DistributedDataParallel() = default;
@@ -209,12 +319,20 @@ void DistributedDataParallel::backward_without_batch() {
   implementation_->backward_without_batch();
 }
 
+void DistributedDataParallel::sync_parameters() {
+  implementation_->sync_parameters();
+}
+
 void DistributedDataParallel::sync_buffers() {
   implementation_->sync_buffers();
 }
 
 Group& DistributedDataParallel::group() {
   return implementation_->group();
+}
+
+void DistributedDataParallel::catch_up() {
+  implementation_->catch_up();
 }
 
 DistributedDataParallel::Participation& DistributedDataParallel::participation() {

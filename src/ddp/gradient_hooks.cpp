@@ -5,7 +5,10 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
+#include <algorithm>
+#include <array>
 #include <unordered_set>
+#include <utility>
 
 namespace lockstep::ddp {
 
@@ -29,10 +32,28 @@ class CallAfter : public torch::autograd::FunctionPostHook {
   std::function<void(const torch::Tensor&)> function_;
 };
 
+/// Types of parameters that can be averaged.
+constexpr std::array<std::pair<DataType, torch::ScalarType>, 4> kTypes{
+    {{DataType::float32, torch::kFloat32},
+     {DataType::float64, torch::kFloat64},
+     {DataType::float16, torch::kFloat16},
+     {DataType::bfloat16, torch::kBFloat16}}};
+
 torch::ScalarType scalar_type(DataType type) {
-  LOCKSTEP_CHECK(type == DataType::float32 || type == DataType::float64, "{} has no gradients",
-                 name_of(type));
-  return type == DataType::float32 ? torch::kFloat32 : torch::kFloat64;
+  for (const auto& [ours, theirs] : kTypes)
+    if (ours == type) return theirs;
+  LOCKSTEP_CHECK(false, "{} has no gradients", name_of(type));
+}
+
+DataType type_of(const std::string& name, const torch::Tensor& parameter) {
+  if (!parameter.device().is_cpu() || parameter.layout() != torch::kStrided)
+    throw UsageError(fmt::format("parameter '{}' is not a dense tensor in main memory", name));
+  for (const auto& [ours, theirs] : kTypes)
+    if (theirs == parameter.scalar_type()) return ours;
+  throw UsageError(
+      fmt::format("parameter '{}' is of type {}: only float32, float64, float16 and bfloat16 can "
+                  "be averaged",
+                  name, torch::toString(parameter.scalar_type())));
 }
 
 }  // namespace
@@ -45,18 +66,66 @@ GradientHooks::GradientHooks(std::vector<torch::Tensor> parameters,
       names_(gradients.parameters()) {
   torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    places_.push_back(tensor_over(gradients.of(i), parameters_[i].sizes(), gradients.memory()));
-    if (parameters_[i].grad().defined()) places_[i].copy_(parameters_[i].grad());
-    parameters_[i].mutable_grad() = places_[i];
-    Hook hook{torch::autograd::impl::grad_accumulator(parameters_[i]), 0};
-    hook.key = hook.accumulator->add_post_hook(std::make_unique<CallAfter>(
-        [this, i](const torch::Tensor& incoming) { on_gradient(i, incoming); }));
-    hooks_.push_back(std::move(hook));
+    places_.push_back(place_of(i, gradients));
+    if (parameters_[i].grad().defined()) put_in_place(i);
+    hooks_.push_back(hook(i, torch::autograd::impl::grad_accumulator(parameters_[i])));
   }
 }
 
+GradientHooks::Hook GradientHooks::hook(std::size_t parameter, Accumulator accumulator) {
+  const std::uintptr_t key = accumulator->add_post_hook(std::make_unique<CallAfter>(
+      [this, parameter](const torch::Tensor& incoming) { on_gradient(parameter, incoming); }));
+  return {std::move(accumulator), key};
+}
+
+bool GradientHooks::refresh() {
+  // Nodes that no graph uses any more go.
+  std::erase_if(old_hooks_, [](const Hook& old) { return old.accumulator.use_count() == 1; });
+  bool lost = false;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].requires_grad() || !parameters_[i].is_leaf()) continue;
+    Accumulator accumulator = torch::autograd::impl::grad_accumulator(parameters_[i]);
+    if (accumulator == hooks_[i].accumulator) continue;
+    lost = true;
+    old_hooks_.push_back(std::move(hooks_[i]));
+    hooks_[i] = hook(i, std::move(accumulator));
+  }
+  return lost;
+}
+
+void GradientHooks::hook_again(const decltype(torch::autograd::Edge::function)& node) {
+  const auto* leaf = dynamic_cast<const torch::autograd::AccumulateGrad*>(node.get());
+  if (!leaf) return;
+  for (const auto* hooks : {&hooks_, &old_hooks_})
+    for (const Hook& known : *hooks)
+      if (known.accumulator == node) return;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (leaf->variable.is_same(parameters_[i])) old_hooks_.push_back(hook(i, node));
+}
+
+std::string GradientHooks::shared_with_another() const {
+  const auto is_ours = [](const auto& hook) {
+    return dynamic_cast<const CallAfter*>(hook.get()) != nullptr;
+  };
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    const auto& all = std::as_const(*hooks_[i].accumulator).post_hooks();
+    if (all.size() > 1 && std::count_if(all.begin(), all.end(), is_ours) > 1)
+      return fmt::format("parameter '{}' belongs to two wrappers that live", names_[i].name);
+  }
+  return {};
+}
+
+torch::Tensor GradientHooks::place_of(std::size_t parameter,
+                                      const sync::Gradients& gradients) const {
+  const torch::Tensor& tensor = parameters_[parameter];
+  const bool dense = tensor.is_non_overlapping_and_dense();
+  return tensor_over(gradients.of(parameter), tensor.sizes(), gradients.memory(),
+                     dense ? tensor.strides() : torch::IntArrayRef());
+}
+
 GradientHooks::~GradientHooks() {
-  for (Hook& hook : hooks_) hook.accumulator->del_post_hook(hook.key);
+  for (const auto* hooks : {&hooks_, &old_hooks_})
+    for (const Hook& hook : *hooks) hook.accumulator->del_post_hook(hook.key);
   // Gradients of now on are ordinary tensors again.
   for (torch::Tensor& parameter : parameters_) parameter.mutable_grad() = torch::Tensor();
 }
@@ -70,13 +139,17 @@ bool GradientHooks::is_in_place(std::size_t parameter) const {
 
 void GradientHooks::put_in_place(std::size_t parameter) {
   if (is_in_place(parameter)) return;
+  // A parameter whose shape was changed: whoever uses the hooks has to notice.
+  if (parameters_[parameter].grad().sizes() != places_[parameter].sizes()) return;
   torch::NoGradGuard no_grad;
   places_[parameter].copy_(parameters_[parameter].grad());
   parameters_[parameter].mutable_grad() = places_[parameter];
 }
 
 void GradientHooks::on_gradient(std::size_t parameter, const torch::Tensor& incoming) {
-  if (!incoming.defined()) return;  // a function that has no gradient to give
+  // A function has no gradient to give; or the parameter was frozen since the forward pass, and
+  // torch adds nothing to its gradient.
+  if (!incoming.defined() || !parameters_[parameter].requires_grad()) return;
   if (incoming.layout() != torch::kStrided) return refuse(parameter, sync::Arrival::sparse);
   if (parameters_[parameter].grad().requires_grad())
     return refuse(parameter, sync::Arrival::with_history);
@@ -97,7 +170,9 @@ void GradientHooks::refuse(std::size_t parameter, sync::Arrival why) {
 void GradientHooks::move_to(const sync::Gradients& gradients) {
   torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    torch::Tensor place = tensor_over(gradients.of(i), parameters_[i].sizes(), gradients.memory());
+    // Strides that a parameter got since, by a load on one rank, say, are not those of all ranks.
+    torch::Tensor place =
+        tensor_over(gradients.of(i), places_[i].sizes(), gradients.memory(), places_[i].strides());
     place.copy_(places_[i]);
     places_[i] = place;
     if (parameters_[i].grad().defined()) parameters_[i].mutable_grad() = place;
@@ -112,7 +187,6 @@ void GradientHooks::settle(const std::vector<std::size_t>& without_gradient) {
       settled_[parameter] = places_[parameter].clone();
     } else {
       places_[parameter].zero_();
-      parameters_[parameter].mutable_grad() = places_[parameter];
       settled_[parameter] = torch::Tensor();
     }
   }
@@ -121,11 +195,11 @@ void GradientHooks::settle(const std::vector<std::size_t>& without_gradient) {
 void GradientHooks::restore(const std::vector<std::size_t>& unused) {
   for (std::size_t parameter : unused) {
     const torch::Tensor& before = settled_.at(parameter);
-    if (before.defined())
-      places_[parameter].copy_(before);
-    else
-      parameters_[parameter].mutable_grad() = torch::Tensor();
+    if (before.defined()) places_[parameter].copy_(before);
+    settled_.erase(parameter);
   }
+  for (const auto& [parameter, before] : settled_)
+    parameters_[parameter].mutable_grad() = places_[parameter];
   settled_.clear();
 }
 
@@ -143,38 +217,19 @@ std::vector<sync::Parameter> describe(const torch::nn::Module& module) {
   for (const auto& item : trained_parameters(module))
     parameters.push_back({.name = item.key(),
                           .count = static_cast<std::size_t>(item.value().numel()),
-                          .rows = item->dim() > 0 ? static_cast<std::size_t>(item->size(0)) : 0});
+                          .rows = item->dim() > 0 && item->is_contiguous()
+                                      ? static_cast<std::size_t>(item->size(0))
+                                      : 0,
+                          .type = type_of(item.key(), item.value())});
   return parameters;
 }
 
-DataType type_of(const torch::nn::Module& module) {
-  DataType type = DataType::float32;
-  bool first = true;
-  for (const auto& item : trained_parameters(module)) {
-    const torch::Tensor& parameter = item.value();
-    if (!parameter.device().is_cpu() || parameter.layout() != torch::kStrided)
-      throw UsageError(
-          fmt::format("parameter '{}' is not a dense tensor in main memory", item.key()));
-    const bool single = parameter.scalar_type() == torch::kFloat32;
-    if (!single && parameter.scalar_type() != torch::kFloat64)
-      throw UsageError(
-          fmt::format("parameter '{}' is of type {}: only float32 and float64 can be "
-                      "synchronised",
-                      item.key(), torch::toString(parameter.scalar_type())));
-    const DataType its = single ? DataType::float32 : DataType::float64;
-    if (!first && its != type)
-      throw UsageError(
-          fmt::format("parameter '{}' is {} while those before it are {}: all must be "
-                      "of one type",
-                      item.key(), name_of(its), name_of(type)));
-    type = its;
-    first = false;
-  }
-  return type;
-}
-
-torch::Tensor tensor_over(const ArrayView& memory, torch::IntArrayRef shape, const Memory& owner) {
+torch::Tensor tensor_over(const ArrayView& memory, torch::IntArrayRef shape, const Memory& owner,
+                          torch::IntArrayRef strides) {
   const auto options = torch::dtype(scalar_type(memory.type));
+  if (!strides.empty())
+    return torch::from_blob(
+        memory.data, shape, strides, [owner](void*) {}, options);
   return torch::from_blob(
       memory.data, shape, [owner](void*) {}, options);
 }

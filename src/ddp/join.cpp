@@ -19,6 +19,7 @@ Join::~Join() {
 }
 
 bool Join::next(std::size_t samples) {
+  ddp_.catch_up();  // a backward that threw may still be owed to the others
   Group& group = ddp_.group();
   samples_ = samples;
   std::vector<std::int64_t> mine{static_cast<std::int64_t>(samples)};

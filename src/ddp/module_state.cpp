@@ -2,6 +2,8 @@
 
 #include <lockstep/error.h>
 
+#include "base/sha256.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,10 +19,15 @@ namespace {
 constexpr std::size_t kMessageBytes = 4 << 20;
 
 std::string describe(std::string_view kind, const std::string& name, const torch::Tensor& tensor) {
-  return fmt::format("{} {} [{}] {} {} {}{}", kind, name, fmt::join(tensor.sizes().vec(), ", "),
-                     torch::toString(tensor.scalar_type()), tensor.device().str(),
-                     tensor.layout() == torch::kStrided ? "dense" : "not dense",
-                     tensor.requires_grad() ? ", trained" : "");
+  const bool dense = tensor.layout() == torch::kStrided;
+  std::string text = fmt::format(
+      "{} {} [{}] {} {} {}", kind, name, fmt::join(tensor.sizes().vec(), ", "),
+      torch::toString(tensor.scalar_type()), tensor.device().str(), dense ? "dense" : "not dense");
+  if (!tensor.requires_grad()) return text;
+  // Gradients lie as parameters do, and are averaged as they lie.
+  if (dense && !tensor.is_contiguous())
+    text += fmt::format(" with strides [{}]", fmt::join(tensor.strides().vec(), ", "));
+  return text + ", trained";
 }
 
 void require_dense_in_main_memory(std::string_view kind, const std::string& name,
@@ -68,6 +75,18 @@ std::vector<std::string> describe_tensors(const torch::nn::Module& module) {
     lines.push_back(describe("parameter", item.key(), item.value()));
   for (const auto& item : module.named_buffers())
     lines.push_back(describe("buffer", item.key(), item.value()));
+  return lines;
+}
+
+std::vector<std::string> describe_values(const torch::nn::Module& module) {
+  std::vector<std::string> lines;
+  for (const auto& item : module.named_parameters()) {
+    const torch::Tensor values = item->detach().contiguous();
+    Sha256 sha;
+    sha.update(values.data_ptr(), values.nbytes());
+    lines.push_back(
+        fmt::format("parameter {} with digest {}", item.key(), sha.hex().substr(0, 16)));
+  }
   return lines;
 }
 

@@ -10,8 +10,12 @@
 
 namespace lockstep::ddp {
 
-/// One line a parameter or buffer: its name, shape, type and place, and whether it is trained.
+/// One line a parameter or buffer: its name, shape, type and place, whether it is trained, and if
+/// so its strides where they are unusual.
 std::vector<std::string> describe_tensors(const torch::nn::Module& module);
+
+/// One line a parameter: its name, and a digest of its values.
+std::vector<std::string> describe_values(const torch::nn::Module& module);
 
 /// Throws UsageError that names the first parameter or buffer that is not a dense tensor in main
 /// memory.

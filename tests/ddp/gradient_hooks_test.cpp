@@ -13,7 +13,7 @@ namespace {
 struct Hooked {
   explicit Hooked(Group group)
       : net(torch::nn::Linear(3, 4), torch::nn::Linear(4, 4), torch::nn::Linear(4, 2)),
-        gradients(group, describe(*net), sync::Layout(describe(*net), type_of(*net))) {
+        gradients(group, describe(*net), sync::Layout(describe(*net), DataType::float32)) {
     hooks.emplace(net->parameters(), gradients, [this](std::size_t i) { ready.push_back(i); });
   }
 

@@ -74,6 +74,27 @@ TEST_P(Unused, OnAllRanksKeepTheGradientThatTheyHad) {
   });
 }
 
+TEST_P(Unused, OnAllRanksAreNotDecayedByAnOptimizer) {
+  auto alone = std::make_shared<Branches>();
+  std::vector<std::shared_ptr<Branches>> nets{alone, std::make_shared<Branches>()};
+  const auto train = [](Branches& net) {
+    torch::optim::AdamW adam(net.parameters(), torch::optim::AdamWOptions(0.1).weight_decay(0.5));
+    for (int step = 0; step < 3; ++step) {
+      adam.zero_grad();
+      net.left_sum().backward();
+      adam.step();
+    }
+  };
+  const torch::Tensor before = alone->right->weight.detach().clone();
+  run_ranks(GetParam(), 2, [&](const Group& group) {
+    Branches& net = *nets[group.rank()];
+    DistributedDataParallel ddp(nets[group.rank()], group, kAllowUnused);
+    train(net);
+    EXPECT_TRUE(net.right->weight.equal(before)) << "one process leaves it alone, too";
+    EXPECT_FALSE(net.right->weight.grad().defined());
+  });
+}
+
 TEST(Unused, ARankWithoutABatchTakesPart) {
   run_ranks(RankKind::thread, 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
