@@ -7,6 +7,7 @@
 #include "cli/bench_exchange.h"
 #include "cli/command.h"
 #include "cli/this_program.h"
+#include "cli/waiting_notice.h"
 #include "launch/job.h"
 
 #include <sys/mman.h>
@@ -115,7 +116,10 @@ BenchRun measure_on(const std::string& transport, int workers, const BenchPlan& 
 BenchRun measure_as_worker(const std::string& transport, const BenchPlan& plan) {
   GroupOptions options;
   options.transport = transport;
-  const Group group = init(options);
+  const Group group = [&] {
+    const WaitingNotice notice("lockstep bench");
+    return init(options);
+  }();
   return {std::string(group.transport()), group.size(), measure(group, plan), group.rank() == 0};
 }
 

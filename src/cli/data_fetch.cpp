@@ -38,7 +38,7 @@ int run_fetch(const FetchCommand& command) {
       throw UsageError("--sums describes files of another source: name it with --from");
     options.set = data::with_sums_of(options.set, command.sums);
   }
-  catch_stop_requests();
+  catch_stop_requests({.announced = false});
   const auto printer = make_fetch_printer(on_terminal(), [] { return !stop_requested(); });
   const std::filesystem::path folder = data::fetch(options, *printer);
   fmt::print("{} is in {}: train with --data {} --data-dir {}\n", command.set, folder.string(),

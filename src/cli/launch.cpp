@@ -52,10 +52,15 @@ int run_launch(const CLI::App& command, LaunchCommand& options) {
   finish_launch_options(command, options);
   const std::filesystem::path& log_dir = options.job.output.log_dir;
   if (!log_dir.empty()) remove_post_mortem(log_dir);
+  options.job.nodes.waiting = [&](const std::string& what) {
+    const std::string text =
+        fmt::format("lockstep launch: node {} waits for {}\n", options.job.nodes.rank, what);
+    std::fputs(text.c_str(), stderr);  // fmt::print would throw where nobody reads
+  };
   const auto run = [&](int restart) {
-    options.job.restart = restart;
+    options.job.nodes.restart = restart;
     launch::JobResult result = launch::run_program(options.job, options.program);
-    options.job.nodes.round_before = result.round;
+    options.job.nodes.run = result.run;
     return result;
   };
   const auto say = [&](const launch::JobResult& ended, int restart) {

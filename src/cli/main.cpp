@@ -1,12 +1,18 @@
 // The lockstep command. It and its subcommands are the only code that prints or exits.
+#include "base/descriptors.h"
 #include "base/version.h"
 #include "cli/command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <csignal>
+
 int main(int argc, char** argv) {
   using namespace lockstep::cli;
+  lockstep::raise_descriptor_limit();  // workers inherit it
+  // Where it is ignored the kernel forgets how child processes ended.
+  std::signal(SIGCHLD, SIG_DFL);
   CLI::App app("Distributed data-parallel training for C++.", "lockstep");
   app.set_version_flag("--version", lockstep::version());
   app.require_subcommand(1);

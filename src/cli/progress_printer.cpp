@@ -15,9 +15,16 @@ namespace lockstep::cli {
 
 namespace {
 
+/// Output that cannot be written, because a terminal has hung up or a disk is full, ends no
+/// training: what counts is in the run's folder.
+template <typename... Arguments>
+void put(std::FILE* out, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  std::fputs(fmt::format(text, std::forward<Arguments>(arguments)...).c_str(), out);
+}
+
 /// Not among the results, which somebody may read by program.
 void print_notice(const std::string& text) {
-  fmt::print(stderr, "lockstep: {}\n", text);
+  put(stderr, "lockstep: {}\n", text);
 }
 
 class Silent : public train::Progress {
@@ -35,11 +42,10 @@ class Lines : public train::Progress {
 
   void started(const train::TrainConfig& config, std::size_t iterations,
                std::size_t train_images) override {
-    fmt::print(out_,
-               "{} on {} images of {}: {} worker{} × {} thread{}, {} over {}, {} iterations\n",
-               config.model, train_images, config.data, config.workers, plural(config.workers),
-               config.threads_per_worker(), plural(config.threads_per_worker()),
-               config.method().method, config.transport, iterations);
+    put(out_, "{} on {} images of {}: {} worker{} × {} thread{}, {} over {}, {} iterations\n",
+        config.model, train_images, config.data, config.workers, plural(config.workers),
+        config.threads_per_worker(), plural(config.threads_per_worker()), config.method().method,
+        config.transport, iterations);
     print_recipe(config);
     std::fflush(out_);
   }
@@ -48,7 +54,7 @@ class Lines : public train::Progress {
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
     if (!prints_after(done)) return;
-    fmt::print(out_, "iteration {}/{}  loss {:.4f}\n", done, iterations, loss);
+    put(out_, "iteration {}/{}  loss {:.4f}\n", done, iterations, loss);
     std::fflush(out_);
   }
 
@@ -66,16 +72,14 @@ class Lines : public train::Progress {
         timed += 1;
       }
       samples = std::max(samples, 1.0);
-      fmt::print(out_, "epoch {}  rank {}  loss {:.4f}  accuracy {:.2f} %  {:.5f} s/iteration\n",
-                 epoch, rank, loss / samples, 100 * correct / samples,
-                 timed > 0 ? seconds / timed : 0.0);
+      put(out_, "epoch {}  rank {}  loss {:.4f}  accuracy {:.2f} %  {:.5f} s/iteration\n", epoch,
+          rank, loss / samples, 100 * correct / samples, timed > 0 ? seconds / timed : 0.0);
     }
     std::fflush(out_);
   }
 
   void tested(std::size_t epoch, double loss, double accuracy) override {
-    fmt::print(out_, "epoch {}  test loss {:.4f}  accuracy {:.2f} %\n", epoch, loss,
-               100 * accuracy);
+    put(out_, "epoch {}  test loss {:.4f}  accuracy {:.2f} %\n", epoch, loss, 100 * accuracy);
     std::fflush(out_);
   }
 
@@ -84,16 +88,16 @@ class Lines : public train::Progress {
 
   void print_recipe(const train::TrainConfig& config) {
     const train::Recipe& recipe = config.recipe;
-    fmt::print(out_, "global batch {}", config.batch);
-    if (recipe.accumulate > 1) fmt::print(out_, " in {} parts a worker", recipe.accumulate);
-    fmt::print(out_, ", {} with learning rate {:.6g}", recipe.optimizer, config.full_rate());
+    put(out_, "global batch {}", config.batch);
+    if (recipe.accumulate > 1) put(out_, " in {} parts a worker", recipe.accumulate);
+    put(out_, ", {} with learning rate {:.6g}", recipe.optimizer, config.full_rate());
     if (recipe.lr_scale != "none")
-      fmt::print(out_, " ({:.6g} for a batch of {}, {})", config.learning_rate, recipe.lr_batch,
-                 recipe.lr_scale == "sqrt" ? "by the square root" : "in proportion");
-    if (recipe.schedule != "constant") fmt::print(out_, ", {}", recipe.schedule);
+      put(out_, " ({:.6g} for a batch of {}, {})", config.learning_rate, recipe.lr_batch,
+          recipe.lr_scale == "sqrt" ? "by the square root" : "in proportion");
+    if (recipe.schedule != "constant") put(out_, ", {}", recipe.schedule);
     if (recipe.warmup > 0)
-      fmt::print(out_, ", warm-up of {} epoch{}", recipe.warmup, recipe.warmup == 1 ? "" : "s");
-    fmt::print(out_, "\n");
+      put(out_, ", warm-up of {} epoch{}", recipe.warmup, recipe.warmup == 1 ? "" : "s");
+    put(out_, "\n");
   }
 
   const std::size_t log_every_;
@@ -143,13 +147,13 @@ class Bar : public train::Progress {
   }
 
  private:
-  void clear() { fmt::print(out_, "\r\033[K"); }
+  void clear() { put(out_, "\r\033[K"); }
 
   void draw(std::size_t done, std::size_t iterations, double loss, double now) {
     const double rate = static_cast<double>(done - first_ + 1) / (now - start_);
-    fmt::print(out_, "{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left",
-               bar_of(done, iterations), done, iterations, loss, rate * static_cast<double>(batch_),
-               static_cast<double>(iterations - done) / rate);
+    put(out_, "{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left", bar_of(done, iterations),
+        done, iterations, loss, rate * static_cast<double>(batch_),
+        static_cast<double>(iterations - done) / rate);
   }
 
   std::optional<Lines> lines_;

@@ -16,7 +16,8 @@ inline constexpr int kStopped = 128 + SIGTERM;
 bool may_start_again(const launch::JobResult& result);
 
 /// Runs the job, with 0, and again, with 1, 2 …, as long as that may help, but at most `restarts`
-/// times; before each `say` tells the user how it ended. Returns how it ended in the end.
+/// times; a result that has counted further (JobResult::restart) counts. Before each `say` tells
+/// the user how it ended. Returns how it ended in the end.
 launch::JobResult run_with_restarts(
     int restarts, const std::function<launch::JobResult(int restart)>& run,
     const std::function<void(const launch::JobResult& ended, int restart)>& say);

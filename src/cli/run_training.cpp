@@ -22,15 +22,23 @@ namespace lockstep::cli {
 
 namespace {
 
-train::StopAsked prepare_for(OnInterrupt on_interrupt) {
+/// Until the first question, which is asked when there is a group, signals end the process.
+train::StopAsked prepare_for(OnInterrupt on_interrupt, const StopRequestOptions& options) {
   if (on_interrupt == OnInterrupt::end) return {};
-  catch_stop_requests();
-  return &stop_requested;
+  hold_stop_requests();
+  return [options] {
+    catch_stop_requests(options);
+    return stop_requested();
+  };
 }
+
+/// The parent announces what signals do, and passes on only what counts.
+constexpr StopRequestOptions kForked{.announced = false, .sifted = false};
 
 void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
                           std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
-  const train::StopAsked stop_asked = prepare_for(on_interrupt);
+  const train::StopAsked stop_asked = prepare_for(on_interrupt, {});
+  if (stop_asked) stop_asked();
   run_threads(config.workers, [&](Group group) {
     const auto progress = make_progress(style, log_every, out);
     train::train_worker(std::move(group), config, *progress, stop_asked);
@@ -60,6 +68,10 @@ launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_inte
   if (on_interrupt == OnInterrupt::end) return job;
   job.grace = std::chrono::seconds(60);  // a step and a checkpoint may take their time
   job.interrupt_gently = true;
+  job.interrupted = [](bool again) {
+    leave_lost_terminal();
+    announce_stop(again);
+  };
   return job;
 }
 
@@ -71,7 +83,7 @@ launch::JobResult run_processes_training(const train::TrainConfig& config, Progr
   job.hosts = hosts;
   return launch::run_forked(job, [&] {
     try {
-      const train::StopAsked stop_asked = prepare_for(on_interrupt);
+      const train::StopAsked stop_asked = prepare_for(on_interrupt, kForked);
       const auto progress = make_progress(style, log_every, out);
       if (config.elastic) {
         launch::Muster muster = make_muster(config, config.transport);
@@ -79,6 +91,7 @@ launch::JobResult run_processes_training(const train::TrainConfig& config, Progr
         return kSuccess;
       }
       const Group group = init({.transport = config.transport});
+      if (stop_asked) stop_asked();
       train::TrainConfig mine = config;
       if (mine.transport == "auto") mine.transport = group.transport();
       train::train_worker(group, mine, *progress, stop_asked);

@@ -1,58 +1,124 @@
 #include "cli/stop_request.h"
 
+#include "base/deadline.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <string_view>
 #include <thread>
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
-
+std::atomic<bool> catching = false;
 std::atomic<bool> requested = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal");
+pthread_t taker;            // the thread that waits for signals
+StopRequestOptions chosen;  // written before `catching`, read after it
 
-void set_handler(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  for (int signal : kSignals) ::sigaction(signal, &action, nullptr);
-}
-
-void note(int) {
-  requested = true;
-  set_handler(SIG_DFL);  // whichever comes next is meant
-}
-
-/// In this thread and those that it will start.
-void mask(int how) {
+sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (int signal : kSignals) sigaddset(&signals, signal);
-  ::pthread_sigmask(how, &signals, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&signals, signal);
+  struct sigaction hang_up {};
+  if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN)
+    sigaddset(&signals, SIGHUP);
+  return signals;
 }
 
-[[noreturn]] void take_signals() {
-  mask(SIG_UNBLOCK);
-  for (;;) ::pause();
+[[noreturn]] void end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  std::raise(signal);
+  std::_Exit(128 + signal);
+}
+
+/// Libraries start threads when they are loaded, before anything can be held back in them: OpenBLAS
+/// does. What such a thread gets belongs to the one that waits.
+void pass_on(int signal) {
+  ::pthread_kill(taker, signal);
+}
+
+/// Some of oneDNN's kernels point the stack pointer at a small block on the heap: a signal handler
+/// that ran on their thread would have its frame written over what lies below. So this
+/// thread waits for signals, and those that compute never see them.
+[[noreturn]] void take_signals(const sigset_t& signals) {
+  std::optional<Deadline> one_with_first;
+  for (;;) {
+    int signal = 0;
+    if (::sigwait(&signals, &signal) != 0) continue;
+    if (!catching) end_by(signal);
+    leave_lost_terminal();
+    const bool again = requested.exchange(true);
+    if (again && chosen.sifted && !one_with_first->passed()) continue;
+    if (!again) one_with_first = Deadline::after(std::chrono::seconds(1));
+    if (chosen.announced) announce_stop(again);
+    if (again) end_by(signal);
+  }
 }
 
 }  // namespace
 
-void catch_stop_requests() {
-  set_handler(note);
-  // Some of oneDNN's kernels point the stack pointer at a small block on the heap: a handler that
-  // ran on their thread would have its frame written over what lies below. One thread waits for
-  // signals, and those that compute never see them.
-  mask(SIG_BLOCK);
+void hold_stop_requests() {
   static std::once_flag once;
-  std::call_once(once, [] { std::thread(take_signals).detach(); });
+  std::call_once(once, [] {
+    const sigset_t signals = stop_signals();
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread thread(take_signals, signals);
+    taker = thread.native_handle();
+    thread.detach();
+  });
+}
+
+void catch_stop_requests(const StopRequestOptions& options) {
+  hold_stop_requests();
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    chosen = options;
+    catching = true;
+    const sigset_t signals = stop_signals();
+    struct sigaction action {};
+    action.sa_handler = pass_on;
+    action.sa_flags = SA_RESTART;
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP})
+      if (sigismember(&signals, signal) == 1) ::sigaction(signal, &action, nullptr);
+  });
 }
 
 bool stop_requested() {
   return requested;
+}
+
+void announce_stop(bool again) {
+  const std::string_view text =
+      again ? "lockstep: ending at once, without a checkpoint\n"
+            : "lockstep: stopping after the step under way, with a checkpoint; once more ends the "
+              "run at once, without one\n";
+  // Nothing can be done about a message that cannot be written; a full pipe must not keep us.
+  pollfd out{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&out, 1, 0) <= 0 || (out.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void leave_lost_terminal() {
+  for (int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    pollfd terminal{fd, POLLOUT, 0};
+    if (::poll(&terminal, 1, 0) <= 0 || (terminal.revents & POLLHUP) == 0) continue;
+    const int nothing = ::open("/dev/null", O_WRONLY);
+    if (nothing < 0) continue;
+    ::dup2(nothing, fd);
+    ::close(nothing);
+  }
 }
 
 }  // namespace lockstep::cli

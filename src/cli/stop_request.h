@@ -1,15 +1,33 @@
-// What SIGINT and SIGTERM mean while something goes on that can be left off in good order. Once is
-// a request; whoever repeats it means it, and finds the usual end. SIGUSR1 means the same: batch
-// systems and mpirun, which follow the others with SIGKILL, pass it on and give it time.
+// What SIGINT, SIGTERM and SIGHUP mean while something goes on that can be left off in good order.
+// Once is a request; a second one, more than a second later, ends the process at once. SIGUSR1
+// means the same: batch systems and mpirun, which follow the others with SIGKILL, pass it on and
+// give it time. SIGHUP stays ignored where it was, as under nohup.
 #pragma once
 
 namespace lockstep::cli {
 
-/// From now on the first of these signals is only noted, and never interrupts this thread or those
-/// that it starts: call it before what computes is begun.
-void catch_stop_requests();
+/// From now on these signals never interrupt this thread or those that it starts: call it before
+/// what computes is begun. They still end the process.
+void hold_stop_requests();
+
+struct StopRequestOptions {
+  /// Whether to say on standard error what a signal does. For one process of a run.
+  bool announced = true;
+  /// Whether a second signal counts only after a second. Not where the parent process sees to that.
+  bool sifted = true;
+};
+
+/// From now on the first of them is only noted. Calling it again changes nothing. Holds them, too.
+void catch_stop_requests(const StopRequestOptions& options = {});
 
 /// Whether one came.
 bool stop_requested();
+
+/// Says what a first request does, or a second one.
+void announce_stop(bool again);
+
+/// A terminal that has hung up takes no more output: from now on that goes nowhere, instead of
+/// failing.
+void leave_lost_terminal();
 
 }  // namespace lockstep::cli

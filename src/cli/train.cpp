@@ -10,6 +10,7 @@
 #include "cli/run_training.h"
 #include "cli/stop_request.h"
 #include "cli/train_options.h"
+#include "cli/waiting_notice.h"
 #include "launch/environment.h"
 #include "sync/sync_method.h"
 #include "train/checkpoint.h"
@@ -108,12 +109,22 @@ void require_ready(const train::TrainConfig& config) {
     train::require_no_checkpoints(config.run_dir);
 }
 
+/// The train that started this one under mpirun speaks for all, and passes on what counts.
+StopRequestOptions stop_requests_of(int rank, const TrainCommand& command) {
+  const bool on_its_own = command.progress.empty();
+  return {.announced = on_its_own && rank == 0, .sifted = on_its_own};
+}
+
 /// Started by a launcher: this process is one worker of the run.
 void train_as_worker(TrainCommand& command) {
-  catch_stop_requests();
+  hold_stop_requests();
   GroupOptions options;
   if (command.transport_given) options.transport = command.config.transport;
-  Group group = init(options);
+  Group group = [&] {
+    const WaitingNotice notice("lockstep train");
+    return init(options);
+  }();
+  catch_stop_requests(stop_requests_of(group.rank(), command));
   command.config.workers = group.size();
   command.config.transport = group.transport();
   const bool shows_result = group.rank() == 0 && command.progress.empty();
@@ -132,18 +143,25 @@ void train_as_worker(TrainCommand& command) {
 /// The same in a run that goes on without workers that it loses: whoever is first in the end shows
 /// the result.
 void train_as_elastic_worker(TrainCommand& command) {
-  catch_stop_requests();
+  hold_stop_requests();
   train::TrainConfig& config = command.config;
   if (!command.transport_given) config.transport = "auto";
+  std::optional<WaitingNotice> notice(std::in_place, "lockstep train");
   launch::Muster muster = make_muster(config, config.transport);
+  // Asked when there is a group, and by a worker that waits to be let in: both can stop in order.
+  const auto stop_asked = [&] {
+    notice.reset();
+    catch_stop_requests(stop_requests_of(muster.number(), command));
+    return stop_requested();
+  };
+  if (muster.joins()) stop_asked();
   config.run_dir = muster.agree_on("run folder", config.run_dir.string());
   config.command =
       fmt::format("lockstep launch --elastic --workers {} -- {}", config.workers, config.command);
   const auto progress = make_progress(worker_style(command), command.view.log_every);
   const auto shown = [&] { return muster.is_first_member(); };
-  const train::Summary summary = with_report(command, shown, [&] {
-    return train::train_elastic(muster, config, *progress, &stop_requested);
-  });
+  const train::Summary summary = with_report(
+      command, shown, [&] { return train::train_elastic(muster, config, *progress, stop_asked); });
   if (shown()) write_json(command.view.json, train::to_json(summary));
 }
 

@@ -78,9 +78,14 @@ Circumstances circumstances(const Concluded& run, const std::vector<double>& lat
 void require_equal_weights(const Summary& summary) {
   for (const RankSummary& rank : summary.ranks)
     if (rank.weights_sha256 != summary.weights_sha256)
-      throw InternalError(
-          fmt::format("a bug in Lockstep, please report it: the weights of rank {} differ from "
-                      "those of rank 0 after {} iterations of {}",
+      throw Error(
+          fmt::format("the weights of rank {} differ from those of rank 0 after {} iterations of "
+                      "{}, so that no "
+                      "result is right. --check-every N finds out from which step on. Ranks of "
+                      "different builds "
+                      "or libraries may compute an update differently, and a fault in memory "
+                      "changes one rank's; "
+                      "if it is neither of these, please report it as a bug in Lockstep",
                       rank.rank, summary.iterations, summary.method));
 }
 

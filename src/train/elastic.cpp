@@ -4,6 +4,7 @@
 #include "sync/share_text.h"
 #include "train/metrics_file.h"
 #include "train/run_folder.h"
+#include "train/same_job.h"
 
 #include <fmt/format.h>
 
@@ -21,18 +22,6 @@ void share_numbers(Group& group, std::vector<double>& numbers, int root) {
   group.broadcast(count, root);
   numbers.resize(static_cast<std::size_t>(count[0]));
   group.broadcast(numbers, root);
-}
-
-/// Who joins must have been started like the others. Throws UsageError that names an option.
-void require_same_job(launch::Muster& muster, const TrainConfig& config) {
-  nlohmann::json mine = to_json(config);
-  for (const char* here : {"data_dir", "init", "restarts"}) mine.erase(here);
-  const auto run = nlohmann::json::parse(muster.agree_on("job", mine.dump()));
-  for (const auto& [name, value] : mine.items())
-    if (run.value(name, nlohmann::json()) != value)
-      throw UsageError(
-          fmt::format("the run has {} {}, and this worker {}: start it with the same options", name,
-                      run.value(name, nlohmann::json()).dump(), value.dump()));
 }
 
 /// The newest iterations, which rank 0 may not have written down.
@@ -63,7 +52,8 @@ class Course {
  public:
   Course(launch::Muster& muster, const TrainConfig& config, Progress& progress,
          const StopAsked& stop_asked)
-      : muster_(muster), config_(config), progress_(progress) {
+      : muster_(muster), config_(config), progress_(progress), asked_(stop_asked) {
+    elastic_.dataset = open_same_job(muster, config);
     stop_asked_ = [&muster, stop_asked] {
       return (stop_asked && stop_asked()) || (muster.is_first_member() && muster.stop_asked());
     };
@@ -108,6 +98,7 @@ class Course {
 
  private:
   Summary train_in(Group group) {
+    if (asked_) asked_();  // from now on a run can stop in good order
     elastic_.change = muster_.change();
     elastic_.members = muster_.members();
     bring_to_newest(group, config_, elastic_.carried);
@@ -134,6 +125,7 @@ class Course {
   launch::Muster& muster_;
   const TrainConfig& config_;
   Progress& progress_;
+  const StopAsked asked_;  ///< of this process; stop_asked_ is of the run
   StopAsked stop_asked_;
   Elastic elastic_;
   int suspect_ = -1;
@@ -176,7 +168,6 @@ std::string keep_carried(const TrainConfig& config, const std::optional<Carried>
 
 Summary train_elastic(launch::Muster& muster, const TrainConfig& config, Progress& progress,
                       const StopAsked& stop_asked) {
-  require_same_job(muster, config);
   return Course(muster, config, progress, stop_asked).run();
 }
 

@@ -13,6 +13,7 @@
 
 #include "launch/muster.h"
 #include "train/checkpoint.h"
+#include "train/dataset.h"
 #include "train/ledger.h"
 #include "train/worker.h"
 
@@ -37,6 +38,7 @@ struct Elastic {
   std::string change;                   ///< what has happened to the group since; empty for nothing
   std::function<bool()> someone_waits;  ///< to be let in: asked on rank 0
   std::function<void()> done;           ///< all results are written
+  std::optional<Dataset> dataset{};     ///< that the workers have compared; none: open it
 };
 
 /// All ranks are to go on in another group, after the step that all have done.

@@ -3,6 +3,7 @@
 #include "base/blas.h"
 #include "engine/torch/torch_engine.h"
 #include "train/checkpoint.h"
+#include "train/same_job.h"
 #include "train/worker_parts.h"
 
 namespace lockstep::train {
@@ -22,6 +23,7 @@ bool rank_zero_has_checkpoints(Group& group, const std::filesystem::path& run_di
 Summary train_worker(Group group, const TrainConfig& config, Progress& progress,
                      const StopAsked& stop_asked, Elastic* elastic) {
   config.validate();
+  if (!elastic) require_same_options(group, config);  // its workers have compared before they met
   use_fast_blas_kernels();
   engine::use_threads(config.threads_per_worker());
   engine::keep_freed_memory();

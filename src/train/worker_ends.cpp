@@ -2,9 +2,11 @@
 #include <lockstep/error.h>
 
 #include "models/safetensors.h"
+#include "sync/same_on_all.h"
 #include "train/conclusion.h"
 #include "train/convolution_choice.h"
 #include "train/course.h"
+#include "train/same_job.h"
 #include "train/while_others_wait.h"
 #include "train/worker_parts.h"
 
@@ -19,7 +21,7 @@ Worker::Worker(Group group, const TrainConfig& config, Progress& progress,
     : group_(std::move(group)),
       progress_(progress),
       elastic_(elastic),
-      dataset_(open_dataset(config)),
+      dataset_(elastic && elastic->dataset ? *elastic->dataset : open_same_dataset(group_, config)),
       config_(with_convolution_choice(group_, config, dataset_.train.shape(), progress)),
       feed_(dataset_.train, {dataset_.train_size, config.batch, config.seed, config.shuffle},
             config.shards_of(group_.rank(), group_.size()), parse_mistake(config.mistake),
@@ -40,6 +42,7 @@ Worker::Worker(Group group, const TrainConfig& config, Progress& progress,
   if (!config.run_dir.empty())
     while_others_wait(group_, [this] { book_.open(start_, feed_, plan()); });
   if (group_.rank() == 0) book_.begin(group_.size());
+  if (config.shards > 0 && !carried_so_far()) notice_different_arithmetic();
   machines_ = find_machines(group_);
   probe_.emplace(group_, config.method());
   // Now, so that it has the iterations and not what came before them.
@@ -104,6 +107,18 @@ void Worker::take_over(const Checkpoint& checkpoint, const std::string& source) 
         "going on with another arithmetic than {} was made with, so that the last bits of the "
         "results may differ from those of a run that never stopped: {}",
         source, changed));
+}
+
+void Worker::notice_different_arithmetic() {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : arithmetic()) lines.push_back(fmt::format("{} {}", name, value));
+  const std::string difference = sync::difference_between_ranks(group_, lines);
+  if (group_.rank() == 0 && !difference.empty())
+    progress_.notice(
+        fmt::format("the ranks do not compute alike, so that the last bits of the results may "
+                    "differ from those "
+                    "on another number of workers: {}",
+                    difference));
 }
 
 void Worker::keep_everywhere() {

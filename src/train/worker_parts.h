@@ -46,6 +46,10 @@ class Worker {
   /// Goes on from a state that messages call `source`. A collective.
   void take_over(const Checkpoint& checkpoint, const std::string& source);
 
+  /// With shards results are promised to the bit, which ranks that compute differently cannot keep:
+  /// says so. A collective.
+  void notice_different_arithmetic();
+
   /// From now on every rank could go on alone. A collective.
   void keep_everywhere();
 

@@ -10,7 +10,8 @@ import socket
 import subprocess
 import time
 
-from runs import JOBS, Run, Wrong, hosts
+from runs import BINARY, COMMON, HANGS, JOBS, Run, Wrong, clean_environment, hosts
+from other_data import FIRST_LABEL, LABELS, copy_with_other_byte
 from strangers_test import listening_ports  # runs.py says where it is
 
 
@@ -265,5 +266,30 @@ class CutLink(Fault):
         run.cluster.plug_in_again(1)
 
 
+class OtherJobOnARank(Fault):
+    """One rank was given another option, or has a wrong label: no rank trains, and the right job can begin after it."""
+    others = {"--seed": 1, "--batch": 12, "--limit": 12, "--lr": 0.5, "--weight-decay": 0.1, "--data-dir": "wrong"}
+
+    def fits(self, job):
+        return "lenet5" in job and "threads" not in job and super().fits(job)
+
+    def prepare(self, run):
+        copy_with_other_byte(run.folder / "wrong", LABELS, FIRST_LABEL)
+        job = [*JOBS[run.job], *COMMON, "--run-dir", "run"]
+        options = dict(zip(job[::2], job[1::2]))
+        workers, transport = options.pop("--workers"), options.pop("--transport")  # are the launcher's
+        name, rank = self.chance.choice([*self.others]), self.chance.randrange(workers)
+        usual, other = (" ".join(f"{option} {value}" for option, value in given.items())
+                        for given in (options, {**options, name: self.others[name]}))
+        script = f'if [ "$RANK" = {rank} ]; then exec {BINARY} train {other}; else exec {BINARY} train {usual}; fi'
+        done = subprocess.run([BINARY, "launch", "--workers", str(workers), "--transport", transport, "--", "sh", "-c", script],
+                              cwd=run.folder, env=clean_environment(), capture_output=True, text=True, timeout=HANGS)
+        named = re.findall("^lockstep train: the ranks (?:were not given the same options|do not have the same data)",
+                           done.stderr, re.MULTILINE)
+        if done.returncode != 1 or len(named) != workers:
+            raise Wrong(f"rank {rank} had another {name}: it ended with code {done.returncode} and said: {done.stderr}")
+
+
 FAULTS = [Kill, KillWithRestarts, KillElastic, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk,
-          FullSmallDisk, FullForAWhile, ReadOnlyDisk, NoSharedMemoryFolder, DamagedCheckpoint, CutLink]
+          FullSmallDisk, FullForAWhile, ReadOnlyDisk, NoSharedMemoryFolder, DamagedCheckpoint, CutLink,
+          OtherJobOnARank]

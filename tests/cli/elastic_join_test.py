@@ -4,6 +4,7 @@ import signal
 import unittest
 
 from elastic_runs import LONG, ElasticTest, free_port
+from other_data import FIRST_LABEL, LABELS, copy_with_other_byte
 from program import ENDLESS, children_of
 
 
@@ -43,10 +44,19 @@ class ElasticJoin(ElasticTest):
         program = self.begin(2, job)
         other = self.join(1, [*job, "--momentum", 0.5])
         _, errors = self.finish(other, code=2)
-        self.assertIn("the run has momentum 0.0, and this worker 0.5: start it with the same options", errors)
+        self.assertIn("the run came with momentum 0.0, and rank 2 with momentum 0.5: start all workers with the same options",
+                      errors)
         lost = self.join(1, [*job, "--data-dir", "nowhere"])
         self.assertIn("nowhere", self.finish(lost, code=1)[1])
-        self.wait_for(program, ": 2 workers")  # it was let in, and the others go on without
+        copy_with_other_byte(self.folder / "other", LABELS, FIRST_LABEL)
+        liar = self.join(1, [*job, "--data-dir", "other"])
+        self.assertRegex(self.finish(liar, code=2)[1], "the run came with training labels of checksum [0-9a-f]+, and rank 4 "
+                                                       "with training labels of checksum [0-9a-f]+: start all workers with "
+                                                       "the same data")
+        mute = self.join(1, [*job, "--transport", "gloo"])
+        self.assertIn("the run came with transport auto, and rank 5 with transport gloo: start all workers with the same "
+                      "program, options and environment", self.finish(mute, code=2)[1])
+        self.wait_for(program, "iteration ")  # nobody was let in, and nobody noticed
         stranger = self.start("launch", "--join", f"127.0.0.1:{self.port}", "--", "true")
         self.assertIn("joining a run needs its token", self.finish(stranger, code=2)[1])
 

@@ -67,6 +67,36 @@ class Nodes(ProgramTest):
             self.assertEqual(errors.count("was ended by signal 9 (Killed)"), 2)
             self.assertIn("starting all workers again (2 of 2)", errors)
 
+    def test_a_launcher_that_comes_back_counts_as_the_others_do(self):
+        script = "echo round ${LOCKSTEP_RESTART:-0} $LOCKSTEP_RUN; [ ${LOCKSTEP_RESTART:-0} = 1 ] && exit 7; exec sleep 1000"
+        zero = self.node(0, script, "--grace", 0.1, "--restarts", 1)
+        killed = self.node(1, script, "--grace", 0.1, "--restarts", 1)
+        for node in (zero, killed):
+            self.wait_for(node, "round 0")
+        killed.kill()
+        back = self.node(1, script, "--grace", 0.1, "--restarts", 1)
+        after = [self.finish(node, 7) for node in (zero, back)]
+        self.assertRegex(after[0][0], r"^round 1 [0-9a-f]{32}/1\n$")
+        self.assertEqual(after[0][0], after[1][0], "one run, and one count")
+        self.assertNotIn("starting all workers again", after[1][1], "there is no restart left")
+
+    def test_a_launcher_that_was_left_behind_joins_no_other_run(self):
+        zero = self.node(0, "echo here; exec sleep 1000", "--restarts", 5)
+        behind = self.node(1, "echo here; exec sleep 1000", "--grace", 0.1, "--restarts", 5)
+        for node in (zero, behind):
+            self.wait_for(node, "here")
+        zero.kill()
+        following = self.node(0, "echo next; exec sleep 1000", "--grace", 0.1)
+        _, errors = self.finish(behind, 1)
+        self.assertRegex(errors, r"the rendezvous at 127.0.0.1:\d+ belongs to run [0-9a-f]{32}, and this process to run "
+                                 r"[0-9a-f]{32}, which has ended: it was left behind")
+        fresh = self.node(1, "echo next; exec sleep 1000", "--grace", 0.1)
+        for node in (following, fresh):
+            self.wait_for(node, "next")
+        following.send_signal(signal.SIGINT)
+        for node in (following, fresh):
+            self.finish(node, 128 + signal.SIGINT)
+
     def test_an_interrupted_one_ends_all_for_good(self):
         zero = self.node(0, "echo ready; exec sleep 1000", "--grace", 0.1, "--restarts", 2)
         one = self.node(1, "echo ready; exec sleep 1000", "--grace", 0.1, "--restarts", 2)

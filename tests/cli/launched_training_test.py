@@ -30,6 +30,13 @@ class LaunchedTraining(ProgramTest):
         self.assertIn("the ranks keep their weights in different layouts", errors)
         self.assertIn("Use the torch engine, or processors of one kind", errors)
 
+    def test_says_that_ranks_compute_differently_where_bits_are_promised(self):
+        script = f'[ "$RANK" = 0 ] || export LOCKSTEP_VECTOR_UNIT=plain; exec {BINARY} train "$@"'
+        for options, said in [(["--shards", 2], 1), ([], 0)]:
+            output, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, "sh", *SMALL, *options,
+                                              "--run-dir", f"run{said}")
+            self.assertEqual((output + errors).count("the ranks do not compute alike"), said, output + errors)
+
     def test_of_the_example_learns(self):
         output, errors = self.run_program("launch", "--workers", 2, "--", os.environ["LOCKSTEP_EXAMPLE"])
         self.assertRegex(output, r"^step 100: loss \d.\d+\nstep 200: loss \d.\d+\nstep 300: loss 0.[01]\d*\n"

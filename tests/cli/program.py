@@ -34,10 +34,17 @@ def processes():
             yield int(folder.name), int(stat[1]), int(stat[3]), int(stat[19])
 
 
+def is_guardian(process):
+    """Whether this is the process by which a launcher that is killed ends what its workers started."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return pathlib.Path(f"/proc/{process}/comm").read_text() == "lockstep-guard\n"
+    return False
+
+
 def children_of(process):
     """In the order in which they were started: of a training run, rank 0 comes first."""
     return [child for _, child in sorted((start, child) for child, parent, _, start in processes()
-                                         if parent == process)]
+                                         if parent == process and not is_guardian(child))]
 
 
 def rank_of_mpirun(session, rank):

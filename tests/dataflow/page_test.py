@@ -66,8 +66,12 @@ class Player(DataflowPage):
         self.browser.click("#play")
         self.browser.wait_until("return document.querySelector('#cycle-number').textContent === 'cycle 6 of 6';")
         self.browser.wait_until("return document.querySelector('#play').textContent === 'Play';")
+        self.browser.run("""const cycle = document.querySelector('#cycle-number');
+            window.played = [];
+            new MutationObserver(() => window.played.push(cycle.textContent)).observe(cycle, {childList: true});""")
         self.browser.click("#play")
-        self.browser.wait_until("return document.querySelector('#cycle-number').textContent === 'cycle 3 of 6';")
+        self.browser.wait_until("return window.played.includes('cycle 6 of 6');")
+        self.assertEqual(self.browser.run("return window.played;"), [f"cycle {n} of 6" for n in range(1, 7)])
 
     def test_keys_and_slider(self):
         self.make("--example")

@@ -1,0 +1,137 @@
+"""Ranks that were not given the same job: all of them say so, and which of them differ in what."""
+import re
+import shutil
+import subprocess
+import unittest
+
+from elastic_runs import free_port
+from other_data import FIRST_LABEL, FIRST_PIXEL, LABELS, SHIPPED, TEST_IMAGES, copy_with_other_byte
+from program import BINARY, HANGS, ProgramTest, clean_environment
+
+JOB = {"--limit": 32, "--batch": 16, "--trace": 0, "--run-dir": "run"}
+# Rank 1 gets $OTHER, the others $USUAL; mpirun and srun name the rank in variables of their own.
+SCRIPT = ('case "${LOCKSTEP_RANK:-${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}}" in 1) set -- "$@" $OTHER;; *) set -- "$@" $USUAL;; '
+          f'esac; exec {BINARY} train "$@"')
+
+
+def variables(other, **usual):
+    """For SCRIPT: rank 1's options are those of the others but for `other`."""
+    def text(options):
+        return " ".join(f"{name} {value}" for name, value in options.items())
+    job = {**JOB, **{f"--{name}": value for name, value in usual.items()}}
+    return {"USUAL": text(job), "OTHER": text({**job, **other})}
+
+
+needs_mpirun = unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+
+
+class SameJob(ProgramTest):
+    def launch(self, other, workers=3, transport="shm"):
+        return self.start("launch", "--workers", workers, "--transport", transport, "--", "sh", "-c", SCRIPT, "sh",
+                          variables=variables(other))
+
+    def expect_named(self, errors, message, ranks):
+        self.assertEqual(len(re.findall("^lockstep train: " + re.escape(message), errors, re.MULTILINE)), ranks, errors)
+        self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+    def expect_different(self, other, found, usual, **settings):
+        _, errors = self.finish(self.launch(other, **settings), code=1)
+        self.expect_named(errors, "the ranks were not given the same options, first in this: "
+                                  f"rank 0 and 2 came with {usual}; rank 1 came with {found}. Start all of them with the same",
+                          ranks=3)
+
+    def test_another_option_on_one_rank_is_named_on_all(self):
+        for other, found, usual in [({"--seed": 7}, "seed 7", "seed 5000"), ({"--batch": 8}, "batch 8", "batch 16"),
+                                    ({"--limit": 16}, "limit 16", "limit 32"), ({"--lr": 0.5}, "lr 0.5", "lr 0.01"),
+                                    ({"--resume": ""}, "resume true", "resume false")]:
+            with self.subTest(other):
+                self.expect_different(other, found, usual)
+
+    def test_over_tcp_too(self):
+        self.expect_different({"--seed": 7}, "seed 7", "seed 5000", transport="gloo")
+
+    def test_what_may_differ_does(self):
+        shutil.copytree(SHIPPED, self.folder / "copy")
+        other = {"--data-dir": "copy", "--loader-threads": 2, "--threads": 1, "--run-dir": "elsewhere", "--log-every": 1}
+        output, errors = self.finish(self.launch(other, workers=2), code=0)
+        self.assertEqual(errors, "")
+        self.assertIn("the run is recorded in run", output)
+
+    def expect_other_data(self, what):
+        _, errors = self.finish(self.launch({"--data-dir": "copy"}), code=1)
+        self.assertRegex(errors, rf"the ranks do not have the same data, first in this: rank 0 and 2 came with {what} of "
+                                 rf"checksum [0-9a-f]+; rank 1 came with {what} of checksum [0-9a-f]+. Give all")
+        self.expect_named(errors, "the ranks do not have the same data", ranks=3)
+
+    def test_another_label_is_named_on_all(self):
+        copy_with_other_byte(self.folder / "copy", LABELS, FIRST_LABEL)
+        self.expect_other_data("training labels")
+
+    def test_another_test_pixel_is_named_on_all(self):
+        copy_with_other_byte(self.folder / "copy", TEST_IMAGES, FIRST_PIXEL)
+        self.expect_other_data("test pixels")
+
+    def test_another_transport_is_named_on_all(self):
+        for transport in ("gloo", "mpi"):
+            with self.subTest(transport):
+                program = self.start("launch", "--workers", 3, "--", "sh", "-c", SCRIPT, "sh",
+                                     variables=variables({"--transport": transport}, transport="shm"))
+                _, errors = self.finish(program, code=1)
+                self.expect_named(errors, "the ranks of this run were not started alike: rank 0 and 2 came with "
+                                          f"transport shm; rank 1 came with transport {transport}.", ranks=3)
+
+    def test_another_table_of_algorithms_is_named_on_all(self):
+        (self.folder / "table").write_text("gloo any any star\n")
+        script = f'[ "$RANK" = 0 ] || export LOCKSTEP_AUTO_TABLE=table; exec {BINARY} bench --sizes 4K --repeat 1'
+        _, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, code=1)
+        said = re.findall(r"^lockstep bench: the ranks of this run were not started alike: rank 0 came with algorithms by a "
+                          r"table \(LOCKSTEP_AUTO_TABLE\) of checksum ", errors, re.MULTILINE)
+        self.assertEqual(len(said), 2, errors)
+
+    def test_srun_s_variables_do_as_well(self):
+        ranks, port = [], free_port()
+        for rank in range(2):
+            place = {"SLURM_PROCID": str(rank), "SLURM_NTASKS": "2", "SLURM_LOCALID": str(rank), "SLURM_JOB_ID": "1",
+                     "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            ranks.append(subprocess.Popen(["sh", "-c", SCRIPT, "sh"], cwd=self.folder, text=True,
+                                          env={**clean_environment(), **place, **variables({"--transport": "gloo"})},
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        for rank in ranks:
+            _, errors = rank.communicate(timeout=HANGS)
+            self.assertEqual(rank.returncode, 1, errors)
+            self.expect_named(errors, "the ranks of this run were not started alike: rank 0 came with transport auto; "
+                                      "rank 1 came with transport gloo.", ranks=1)
+
+    @needs_mpirun
+    def test_under_mpirun_too(self):
+        for other, message in [({"--seed": 7}, "the ranks were not given the same options, first in this: "
+                                               "rank 0 came with seed 5000; rank 1 came with seed 7."),
+                               ({"--transport": "shm"}, "the ranks of this run were not started alike: "
+                                                        "rank 0 came with transport auto; rank 1 came with transport shm.")]:
+            with self.subTest(other):
+                done = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "2", "sh", "-c", SCRIPT, "sh"],
+                                      cwd=self.folder, text=True, capture_output=True, timeout=HANGS,
+                                      env={**clean_environment(), **variables(other)})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.expect_named(done.stderr, message, ranks=2)
+
+
+class SameElasticJob(ProgramTest):
+    def launch(self, other):
+        return self.start("launch", "--elastic", "--workers", 2, "--", "sh", "-c", SCRIPT, "sh", "--shards", 2, "--elastic",
+                          variables=variables(other))
+
+    def test_a_run_does_not_begin_with_workers_that_differ(self):
+        _, errors = self.finish(self.launch({"--seed": 7}), code=1)
+        self.assertRegex(errors, r"lockstep train: the run came with seed \d+, and rank \d with seed \d+: start all workers "
+                                 r"with the same options")
+        self.assertIn("lockstep train: another worker ended the run: the run came with seed", errors)
+        self.assertFalse((self.folder / "run" / "summary.json").exists())
+
+    def test_nor_with_ones_that_talk_differently(self):
+        _, errors = self.finish(self.launch({"--transport": "gloo"}), code=1)
+        self.assertRegex(errors, "the run came with transport|were not started alike")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

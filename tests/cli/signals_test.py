@@ -1,0 +1,146 @@
+"""What signals do to a run: a hang-up is a request to stop, a second request is announced, and waiting ends at once."""
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from launch_nodes_test import free_port
+from program import BINARY, ENDLESS, HANGS, ProgramTest, children_of, clean_environment
+
+ANNOUNCED = "lockstep: stopping after the step under way, with a checkpoint; once more ends the run at once, without one\n"
+HURRIED = "lockstep: ending at once, without a checkpoint\n"
+
+
+def ignore(number):
+    """As a parent process does that ignores a signal: what it starts inherits that."""
+    return lambda: signal.signal(number, signal.SIG_IGN)
+
+
+class SignalsTest(ProgramTest):
+    def checkpoints(self, run):
+        folder = self.folder / run / "checkpoints"
+        return list(folder.iterdir()) if folder.exists() else []
+
+    def training(self, *options, launched=False, **more):
+        start = ["launch", "--workers", 2, "--", BINARY, "train"] if launched else ["train", "--workers", 2]
+        program = self.start(*start, *ENDLESS, *options, "--run-dir", "run", **more)
+        self.wait_for(program, "iteration 5/")
+        return program
+
+
+class HangUp(SignalsTest):
+    def test_stops_a_training_with_a_checkpoint_and_a_message(self):
+        for launched, code in [(False, 1), (True, 128 + signal.SIGHUP)]:
+            program = self.training(launched=launched)
+            program.send_signal(signal.SIGHUP)
+            _, errors = self.finish(program, code)
+            self.assertRegex(errors, r"stopped after iteration \d+ .*--resume")
+            self.assertEqual(len(self.checkpoints("run")), 1)
+            shutil.rmtree(self.folder / "run")
+
+    def test_of_a_terminal_is_no_error(self):
+        master, slave = pty.openpty()
+        program = subprocess.Popen([BINARY, "train", "--workers", "2", *map(str, ENDLESS), "--run-dir", "run"],
+                                   cwd=self.folder, env=clean_environment(), stdin=slave, stdout=slave, stderr=slave,
+                                   preexec_fn=self.take_terminal(slave))
+        os.close(slave)
+        shown = b""
+        while b"iteration 5/" not in shown:
+            shown += os.read(master, 1 << 16)
+        os.close(master)
+        self.assertEqual(program.wait(HANGS), 1)
+        self.assertEqual(len(self.checkpoints("run")), 1)
+
+    @staticmethod
+    def take_terminal(slave):
+        def take():
+            import fcntl
+            import termios
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        return take
+
+    def test_ends_any_other_program(self):
+        program = self.start("launch", "--workers", 2, "--", "sh", "-c", "echo ready; exec sleep 1000")
+        self.wait_for(program, "ready")
+        program.send_signal(signal.SIGHUP)
+        self.finish(program, 128 + signal.SIGHUP)
+
+    def test_means_nothing_under_nohup(self):
+        program = self.training(preexec_fn=ignore(signal.SIGHUP))
+        program.send_signal(signal.SIGHUP)
+        for _ in range(3):
+            self.wait_for(program, "iteration ")
+        program.send_signal(signal.SIGTERM)
+        self.finish(program, 1)
+        program = self.start("launch", "--workers", 1, "--", "sh", "-c", "echo ready; while [ ! -e go ]; do sleep 0.1; done",
+                             preexec_fn=ignore(signal.SIGHUP))
+        self.wait_for(program, "ready")
+        program.send_signal(signal.SIGHUP)
+        (self.folder / "go").write_text("")
+        self.finish(program, 0)
+
+
+class IgnoredSigchld(ProgramTest):
+    def test_hides_no_exit_code(self):
+        program = self.start("launch", "--workers", 2, "--", "sh", "-c", "exit $((5 * RANK))", preexec_fn=ignore(signal.SIGCHLD))
+        self.finish(program, 5)
+
+
+class Twice(SignalsTest):
+    def test_within_a_second_is_once(self):
+        program = self.training()
+        program.send_signal(signal.SIGINT)
+        program.send_signal(signal.SIGINT)
+        _, errors = self.finish(program, 1)
+        self.assertIn(ANNOUNCED, errors)
+        self.assertNotIn(HURRIED, errors)
+        self.assertEqual(len(self.checkpoints("run")), 1)
+
+    def test_is_announced(self):
+        for launched, code in [(False, 1), (True, 128 + signal.SIGINT)]:
+            program = self.training(launched=launched)
+            os.kill(children_of(program.pid)[1], signal.SIGSTOP)  # the step under way never ends
+            program.send_signal(signal.SIGINT)
+            while (line := program.stderr.readline()) != ANNOUNCED:
+                self.assertNotEqual(line, "", "the program ended")
+            time.sleep(1.5)
+            program.send_signal(signal.SIGINT)
+            _, errors = self.finish(program, code)
+            self.assertEqual(errors.count(HURRIED), 1)
+            self.assertEqual(self.checkpoints("run"), [])
+            shutil.rmtree(self.folder / "run")
+
+
+class Waiting(ProgramTest):
+    def rank(self, rank, *arguments):
+        variables = {"RANK": str(rank), "WORLD_SIZE": "3", "MASTER_PORT": str(self.port)}
+        return self.start(*(arguments or ("train", *ENDLESS, "--run-dir", "run")), variables=variables)
+
+    def setUp(self):
+        super().setUp()
+        self.port = free_port()
+
+    def test_ranks_say_for_whom_and_end_at_once(self):
+        for rank, whom in [(1, f"waits for the rendezvous at 127.0.0.1:{self.port}"),
+                           (0, "waits for ranks 1 and 2 to come to the rendezvous")]:
+            program = self.rank(rank)
+            self.assertIn(f"lockstep train: rank {rank} of 3 {whom}", program.stderr.readline())
+            program.send_signal(signal.SIGTERM)
+            self.finish(program, -signal.SIGTERM)
+
+    def test_launchers_say_for_whom_and_end_at_once(self):
+        self.run_program("launch", "--new-token", "token")
+        for node, whom in [(0, "node 1 of 2"), (1, "node 0's launcher at")]:
+            program = self.start("launch", "--nnodes", 2, "--node-rank", node, "--master-addr", "127.0.0.1", "--master-port",
+                                 self.port, "--token-file", "token", "--", "true")
+            self.assertIn(f"lockstep launch: node {node} waits for {whom}", program.stderr.readline())
+            program.send_signal(signal.SIGTERM)
+            self.finish(program, -signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
