@@ -10,8 +10,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "HACKING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Running the tests from within the tests would not end; CI runs these commands itself.
-RUN_ELSEWHERE = {"./lockstep test", "./lockstep test --preset asan", "./lockstep test --preset tsan",
-                 "./lockstep test --preset fuzz"}
+RUN_ELSEWHERE = {"./lockstep test", "./lockstep test --preset asan", "./lockstep test --preset asan-torch",
+                 "./lockstep test --preset tsan", "./lockstep test --preset fuzz"}
 
 
 def blocks(page, language):
