@@ -81,7 +81,7 @@ class DistributedDataParallel {
 
   /// For a rank that has no batch while others run backward: takes part without gradients of its
   /// own, besides those kept under no_sync(), and has the average afterwards like all others. Needs
-  /// allow_unused, or a Join (join.h), under which none are kept.
+  /// allow_unused, or a Join (join.h), with which no gradients may be kept under no_sync().
   void backward_without_batch();
 
   /// A collective: copies rank 0's parameters and buffers to all ranks, as at construction. For

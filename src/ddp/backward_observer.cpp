@@ -1,5 +1,9 @@
 #include "ddp/backward_observer.h"
 
+#include <lockstep/error.h>
+
+#include "base/thread_annotations.h"
+
 #include <torch/csrc/autograd/anomaly_mode.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
@@ -8,6 +12,7 @@
 #include <exception>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace lockstep::ddp {
@@ -15,6 +20,8 @@ namespace lockstep::ddp {
 struct ObserveBackward::Observers {
   std::vector<BackwardObserver*> all;  ///< in the order of their construction
   int depth = 0;
+  /// Whether the backward under way was begun here, on a thread without observers.
+  bool foreign = false;
 
   static const std::shared_ptr<Observers>& of_this_thread() {
     static thread_local const auto observers = std::make_shared<Observers>();
@@ -30,6 +37,47 @@ using torch::autograd::Node;
 using torch::autograd::variable_list;
 using Observers = ObserveBackward::Observers;
 
+/// The observers of all threads.
+class Registry {
+ public:
+  static Registry& instance() {
+    static Registry& registry = *new Registry;  // never destroyed, like the engine
+    return registry;
+  }
+
+  void add(const BackwardObserver* observer) {
+    Lock lock(mutex_);
+    observers_.push_back(observer);
+  }
+  void remove(const BackwardObserver* observer) {
+    Lock lock(mutex_);
+    std::erase(observers_, observer);
+  }
+  bool empty() {
+    Lock lock(mutex_);
+    return observers_.empty();
+  }
+  bool any_concerned(const BackwardCall& call) {
+    Lock lock(mutex_);
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [&](const BackwardObserver* observer) { return observer->concerns(call); });
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<const BackwardObserver*> observers_ GUARDED_BY(mutex_);
+};
+
+/// Whether this thread runs a node of a backward at present.
+bool runs_backward(Engine& engine) {
+  try {
+    engine.queue_callback([] {});  // does nothing when that backward ends
+    return true;
+  } catch (const c10::Error&) {
+    return false;
+  }
+}
+
 class ObservedEngine : public Engine {
  public:
   explicit ObservedEngine(Engine& next) : next_(next) {}
@@ -40,9 +88,13 @@ class ObservedEngine : public Engine {
       return next_.execute(roots, gradients, keep_graph, create_graph, accumulate_grad, inputs);
     };
     Observers& observers = *Observers::of_this_thread();
-    if (observers.all.empty()) return run();
-    const Deeper deeper(observers);
     const BackwardCall call{roots, inputs, accumulate_grad};
+    if (observers.all.empty()) {
+      const ForeignBackward foreign(observers, next_);
+      if (foreign.is_one) refuse_others_modules(call);
+      return run();
+    }
+    const Deeper deeper(observers);
     if (observers.depth > 1) {
       for (BackwardObserver* observer : observers.all) observer->before_nested_backward(call);
       return run();
@@ -70,6 +122,28 @@ class ObservedEngine : public Engine {
     Observers& observers;
   };
 
+  /// A backward on a thread without observers. Not one that torch has moved from an observed thread
+  /// to one of its own, because too many are nested: that is begun within a backward.
+  struct ForeignBackward {
+    ForeignBackward(Observers& observers, Engine& engine)
+        : observers(observers),
+          before(observers.foreign),
+          is_one(!Registry::instance().empty() && (before || !runs_backward(engine))) {
+      observers.foreign = is_one;
+    }
+    ~ForeignBackward() { observers.foreign = before; }
+    Observers& observers;
+    const bool before;
+    const bool is_one;
+  };
+
+  static void refuse_others_modules(const BackwardCall& call) {
+    if (Registry::instance().any_concerned(call))
+      throw UsageError(
+          "backward runs on another thread than the one that made the DistributedDataParallel of "
+          "its module: make it on the thread that trains");
+  }
+
   template <typename Run>
   static variable_list tell_of_failure(Observers& observers, const BackwardCall& call,
                                        const Run& run) {
@@ -77,6 +151,7 @@ class ObservedEngine : public Engine {
       return run();
     } catch (...) {
       for (BackwardObserver* observer : observers.all) observer->after_failure(call);
+      for (BackwardObserver* observer : observers.all) observer->await_failure();
       throw;
     }
   }
@@ -150,11 +225,29 @@ void BackwardCall::each_node(const std::function<void(const GraphNode&)>& functi
   });
 }
 
-bool BackwardCall::has_custom_functions() const {
+namespace {
+
+/// Newer versions of libtorch keep hooks on tensors apart from those on nodes.
+template <typename AnyNode>
+bool has_hooks(const AnyNode& node) {
+  if (!node.pre_hooks().empty() || !node.post_hooks().empty()) return true;
+  if constexpr (requires { node.tensor_pre_hooks(); }) return !node.tensor_pre_hooks().empty();
+  return false;
+}
+
+/// torch's own, but for torch::autograd::CppNode<...>, which calls a function of the user's.
+bool is_of_torch(const Node& node) {
+  const std::string_view name = typeid(node).name();
+  return name.starts_with("N5torch8autograd") && !name.starts_with("N5torch8autograd7CppNode");
+}
+
+}  // namespace
+
+bool BackwardCall::may_hide_a_backward() const {
   return any_node(roots, [](const GraphNode& node) {
-    // torch::autograd::CppNode<...>, whatever the user's type is.
-    const Node& function = *node;
-    return std::string_view(typeid(function).name()).starts_with("N5torch8autograd7CppNode");
+    // What follows a gradient, our own hooks say, runs no backward.
+    if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node.get())) return false;
+    return !is_of_torch(*node) || has_hooks(std::as_const(*node));
   });
 }
 
@@ -162,9 +255,11 @@ ObserveBackward::ObserveBackward(BackwardObserver& observer)
     : observers_(Observers::of_this_thread()), observer_(observer) {
   install_engine();
   observers_->all.push_back(&observer_);
+  Registry::instance().add(&observer_);
 }
 
 ObserveBackward::~ObserveBackward() {
+  Registry::instance().remove(&observer_);
   std::erase(observers_->all, &observer_);
 }
 

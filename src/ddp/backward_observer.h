@@ -31,8 +31,9 @@ struct BackwardCall {
   /// Calls the function with every node of its graph.
   void each_node(const std::function<void(const GraphNode&)>& function) const;
 
-  /// Whether its graph has functions of the user's own, which may run a backward within backward.
-  bool has_custom_functions() const;
+  /// Whether its graph has functions or hooks of the user's own, which may run a backward within
+  /// backward.
+  bool may_hide_a_backward() const;
 };
 
 /// Callbacks run on the thread that runs backward. A backward within a backward is nested; the
@@ -49,12 +50,19 @@ class BackwardObserver {
   /// The backward went well. What it throws is what backward throws; other observers are told
   /// nevertheless.
   virtual void after_backward() = 0;
-  /// The backward, or what came before it, threw.
+  /// The backward, or what came before it, threw. Must not wait for other ranks.
   virtual void after_failure(const BackwardCall& call) noexcept = 0;
+  /// After after_failure() of all observers: may wait for other ranks.
+  virtual void await_failure() noexcept = 0;
+
+  /// On a thread that has no observers: whether the backward is this observer's concern. Then it
+  /// is refused.
+  virtual bool concerns(const BackwardCall& call) const = 0;
 };
 
-/// While it lives, the observer is told of backwards on the thread that constructed this.
-/// REQUIRES: destroyed by that thread, outside of backward.
+/// While it lives, the observer is told of backwards on the thread that constructed this. On
+/// threads without observers, backwards that concern it throw UsageError. REQUIRES: destroyed by
+/// that thread, outside of backward.
 class ObserveBackward {
  public:
   explicit ObserveBackward(BackwardObserver& observer);

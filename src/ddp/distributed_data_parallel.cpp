@@ -1,6 +1,7 @@
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
+#include "base/quick_hash.h"
 #include "comm/flight/flight_recorder.h"
 #include "ddp/backward_observer.h"
 #include "ddp/gradient_hooks.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace lockstep {
 
@@ -54,7 +56,7 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
     // All ranks have the same, so what follows fails on all or on none.
     ddp::require_dense_in_main_memory(*module);
     const std::vector<sync::Parameter> trained = ddp::describe(*module);
-    sync_parameters();
+    broadcast_all();
     if (group_.size() == 1) return;  // nothing to average
     watch_.emplace(module);
     if (!trained.empty()) {
@@ -64,7 +66,9 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
       hooks_.emplace(
           ddp::trained_parameters(*module).values(), *gradients_,
           [this](std::size_t i) { on_ready(i); },
-          [this](std::size_t i, sync::Arrival why) { on_refused(i, why); });
+          [this](std::size_t i, sync::Arrival why) { on_refused(i, why); },
+          [this] { on_reached(); });
+      frozen_.resize(trained.size());
     }
     backwards_.emplace(static_cast<ddp::BackwardObserver&>(*this));
     comm::note_step(step_);
@@ -80,11 +84,13 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
 
   void sync_parameters() {
     catch_up();
-    if (hooks_) hooks_->refresh();
+    sync::require_same_on_all(group_, ddp::describe_tensors(*module_, false),
+                              "the ranks' modules are no longer alike",
+                              "Make the same change to the module on every rank");
+    if (hooks_ && hooks_->refresh()) hooks_were_lost_ = true;
     if (watch_) watch_->moved();
     reloaded_ = false;
-    ddp::broadcast_tensors(group_, parameters_);
-    ddp::broadcast_tensors(group_, buffers_);
+    broadcast_all();
   }
 
   void sync_buffers() {
@@ -146,29 +152,51 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
   void after_failure(const ddp::BackwardCall& call) noexcept override {
     const Concern concern = std::exchange(concern_, Concern::none);
     if (concern == Concern::ended || *unsynchronised_ > 0 || !hooks_) return;
-    if (concern == Concern::reached || call.reaches(watch_->parameters()))
-      return method_->abandon();
+    if (concern == Concern::reached || call.reaches(watch_->parameters())) {
+      abandoned_ = true;
+      frozen_.clear();
+      return method_->start_abandoning();
+    }
     // A function that runs a backward of its own may have led to this module, or not.
-    const bool hidden =
-        !reordered_ || std::find(nested_.begin(), nested_.end(), 1) != nested_.end();
-    if (hidden && call.accumulates && call.has_custom_functions())
+    if (call.may_hide_a_backward())
       doubt_ =
           "a backward ended by an exception there that may have been one of this module, so ranks "
           "may be at different steps";
   }
 
+  void await_failure() noexcept override {
+    if (std::exchange(abandoned_, false)) method_->await_abandoned();
+  }
+
+  bool concerns(const ddp::BackwardCall& call) const override {
+    return hooks_ && call.reaches(watch_->parameters());
+  }
+
   void begin_backward() {
     concern_ = Concern::none;
     came_.clear();
-    if (hooks_ && hooks_->refresh()) hooks_were_lost_ = true;
+    if (hooks_ && hooks_->refresh()) hooks_were_lost_ = reloaded_ = true;
     if (watch_->moved()) reloaded_ = true;
+    note_freezing();
     complaint_ = doubt_.empty() ? watch_->change() : doubt_;
     if (complaint_.empty() && hooks_) complaint_ = hooks_->shared_with_another();
   }
 
-  /// A graph may be older than the last load, and newer than the one before.
+  /// Ranks that froze other parameters may be in backwards that do not meet: one may reach the
+  /// module on this rank only.
+  void note_freezing() {
+    if (!hooks_) return;
+    std::vector<char> now(nested_.size());
+    for (std::size_t i = 0; i < now.size(); ++i) now[i] = hooks_->is_trained(i) ? 0 : 1;
+    if (now == frozen_) return;
+    frozen_ = std::move(now);
+    method_->note_freezing(quick_hash(std::as_bytes(std::span(frozen_))));
+  }
+
+  /// A graph may be older than the last load, and newer than the one before; or older than the
+  /// wrapper.
   void hook_again(const ddp::BackwardCall& call) {
-    if (!hooks_were_lost_) return;
+    if (!hooks_ || (reordered_ && !hooks_were_lost_)) return;
     call.each_node([this](const auto& node) { hooks_->hook_again(node); });
   }
 
@@ -194,6 +222,13 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
     method_->refuse(parameter, why);
   }
 
+  /// A backward came to a parameter and brought nothing.
+  void on_reached() {
+    if (*unsynchronised_ > 0) return;
+    require_observed();
+    concern_ = Concern::reached;
+  }
+
   void require_observed() const {
     if (backwards_->depth() == 0)
       throw UsageError(
@@ -214,9 +249,15 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
       stand_in_for(missing);
     } catch (...) {  // a bucket hook threw, say
       method_->abandon();
+      frozen_.clear();
       throw;
     }
-    method_->finish();
+    try {
+      method_->finish();
+    } catch (...) {
+      frozen_.clear();
+      throw;
+    }
     if (participation_.scale != 1) scale_gradients();
     hooks_->restore(method_->unused());
     if (method_->reloaded()) require_same_values();
@@ -229,6 +270,7 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
   /// where there must be some.
   void stand_in_for(const std::vector<std::size_t>& missing) {
     for (std::size_t parameter : missing) {
+      if (hooks_->has_gradient(parameter)) method_->hold(parameter);
       if (!hooks_->is_trained(parameter)) {
         method_->freeze(parameter);
       } else if (!participation_.has_batch) {
@@ -236,6 +278,11 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
         if (!options_.allow_unused) method_->ready(parameter);
       }
     }
+  }
+
+  void broadcast_all() {
+    ddp::broadcast_tensors(group_, parameters_);
+    ddp::broadcast_tensors(group_, buffers_);
   }
 
   /// Parameters of some rank may have been loaded from a file.
@@ -292,13 +339,17 @@ class DistributedDataParallel::Implementation : private ddp::BackwardObserver {
   std::optional<ddp::GradientHooks> hooks_;
   std::optional<ddp::ObserveBackward> backwards_;
   Concern concern_ = Concern::none;
-  std::string complaint_;          ///< why the backward under way cannot be synchronised; or empty
-  std::string doubt_;              ///< the same for all backwards from now on
-  bool hooks_were_lost_ = false;   ///< a parameter was loaded since the module was wrapped
-  bool reloaded_ = false;          ///< values may differ between ranks until they are compared
+  std::string complaint_;         ///< why the backward under way cannot be synchronised; or empty
+  std::string doubt_;             ///< the same for all backwards from now on
+  bool hooks_were_lost_ = false;  ///< a parameter was loaded since the module was wrapped
+  bool reloaded_ = false;         ///< values may differ between ranks until they are compared
+  /// By parameter: when the last backward began. Empty after an error, which is one on all ranks:
+  /// then the ranks compare it anew.
+  std::vector<char> frozen_;
   std::vector<char> nested_;       ///< by parameter: a backward within a backward adds to it
   std::vector<std::size_t> came_;  ///< parameters, as their gradients came in the first backward
   bool reordered_ = false;
+  bool abandoned_ = false;  ///< a backward that has just failed
   std::uint64_t step_ = 1;  ///< a step ends with its backward
   Participation participation_;
 };

@@ -59,10 +59,12 @@ DataType type_of(const std::string& name, const torch::Tensor& parameter) {
 }  // namespace
 
 GradientHooks::GradientHooks(std::vector<torch::Tensor> parameters,
-                             const sync::Gradients& gradients, Ready ready, Refuse refuse)
+                             const sync::Gradients& gradients, Ready ready, Refuse refuse,
+                             Reached reached)
     : parameters_(std::move(parameters)),
       ready_(std::move(ready)),
       refuse_(std::move(refuse)),
+      reached_(std::move(reached)),
       names_(gradients.parameters()) {
   torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -149,7 +151,10 @@ void GradientHooks::put_in_place(std::size_t parameter) {
 void GradientHooks::on_gradient(std::size_t parameter, const torch::Tensor& incoming) {
   // A function has no gradient to give; or the parameter was frozen since the forward pass, and
   // torch adds nothing to its gradient.
-  if (!incoming.defined() || !parameters_[parameter].requires_grad()) return;
+  if (!incoming.defined() || !parameters_[parameter].requires_grad()) {
+    if (reached_) reached_();
+    return;
+  }
   if (incoming.layout() != torch::kStrided) return refuse(parameter, sync::Arrival::sparse);
   if (parameters_[parameter].grad().requires_grad())
     return refuse(parameter, sync::Arrival::with_history);

@@ -24,16 +24,18 @@ namespace lockstep::ddp {
 /// A gradient's elements lie as its parameter's do: both have the same strides.
 ///
 /// A gradient of a kind that cannot be averaged is told to refuse(i, why) instead; without such a
-/// function it is an Error.
+/// function it is an Error. A backward that reaches parameter i but brings no gradient for it is
+/// told to reached().
 ///
 /// REQUIRES: parameters and gradients are of the same types and in the same order.
 class GradientHooks {
  public:
   using Ready = std::function<void(std::size_t parameter)>;
   using Refuse = std::function<void(std::size_t parameter, sync::Arrival why)>;
+  using Reached = std::function<void()>;
 
   GradientHooks(std::vector<torch::Tensor> parameters, const sync::Gradients& gradients,
-                Ready ready, Refuse refuse = {});
+                Ready ready, Refuse refuse = {}, Reached reached = {});
   ~GradientHooks();
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;
@@ -53,6 +55,9 @@ class GradientHooks {
 
   /// Whether it takes part in training at present.
   bool is_trained(std::size_t parameter) const { return parameters_[parameter].requires_grad(); }
+
+  /// Whether it has a gradient, of this backward or an older one.
+  bool has_gradient(std::size_t parameter) const { return parameters_[parameter].grad().defined(); }
 
   /// Moves all gradients, values included, to another place. Tensors that the caller has of them
   /// stay what they were.
@@ -93,6 +98,7 @@ class GradientHooks {
   std::map<std::size_t, torch::Tensor> settled_;  ///< by parameter; undefined where none was
   const Ready ready_;
   const Refuse refuse_;
+  const Reached reached_;
   const std::vector<sync::Parameter> names_;
 };
 

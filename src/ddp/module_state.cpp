@@ -18,14 +18,15 @@ namespace {
 /// matter, small enough for the copy not to.
 constexpr std::size_t kMessageBytes = 4 << 20;
 
-std::string describe(std::string_view kind, const std::string& name, const torch::Tensor& tensor) {
+std::string describe(std::string_view kind, const std::string& name, const torch::Tensor& tensor,
+                     bool with_strides) {
   const bool dense = tensor.layout() == torch::kStrided;
   std::string text = fmt::format(
       "{} {} [{}] {} {} {}", kind, name, fmt::join(tensor.sizes().vec(), ", "),
       torch::toString(tensor.scalar_type()), tensor.device().str(), dense ? "dense" : "not dense");
   if (!tensor.requires_grad()) return text;
   // Gradients lie as parameters do, and are averaged as they lie.
-  if (dense && !tensor.is_contiguous())
+  if (with_strides && dense && !tensor.is_contiguous())
     text += fmt::format(" with strides [{}]", fmt::join(tensor.strides().vec(), ", "));
   return text + ", trained";
 }
@@ -69,12 +70,12 @@ void broadcast_packed(Group& group, std::span<const torch::Tensor> tensors, int 
 
 }  // namespace
 
-std::vector<std::string> describe_tensors(const torch::nn::Module& module) {
+std::vector<std::string> describe_tensors(const torch::nn::Module& module, bool with_strides) {
   std::vector<std::string> lines;
   for (const auto& item : module.named_parameters())
-    lines.push_back(describe("parameter", item.key(), item.value()));
+    lines.push_back(describe("parameter", item.key(), item.value(), with_strides));
   for (const auto& item : module.named_buffers())
-    lines.push_back(describe("buffer", item.key(), item.value()));
+    lines.push_back(describe("buffer", item.key(), item.value(), with_strides));
   return lines;
 }
 

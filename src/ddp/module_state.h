@@ -11,8 +11,9 @@
 namespace lockstep::ddp {
 
 /// One line a parameter or buffer: its name, shape, type and place, whether it is trained, and if
-/// so its strides where they are unusual.
-std::vector<std::string> describe_tensors(const torch::nn::Module& module);
+/// so its strides where they are unusual, unless they do not matter.
+std::vector<std::string> describe_tensors(const torch::nn::Module& module,
+                                          bool with_strides = true);
 
 /// One line a parameter: its name, and a digest of its values.
 std::vector<std::string> describe_values(const torch::nn::Module& module);

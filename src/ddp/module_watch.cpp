@@ -23,16 +23,25 @@ std::string describe(torch::IntArrayRef shape, const torch::TensorOptions& optio
 ModuleWatch::ModuleWatch(std::shared_ptr<const torch::nn::Module> module)
     : module_(std::move(module)),
       parameters_(known(module_->named_parameters())),
-      buffers_(known(module_->named_buffers())),
-      data_(parameters_.size()) {
+      buffers_(known(module_->named_buffers())) {
   moved();
 }
 
 bool ModuleWatch::moved() {
+  const bool first = places_.empty();
   bool moved = false;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const void* now = parameters_[i].tensor.data_ptr();
-    moved |= std::exchange(data_[i], now) != now;
+    const torch::Tensor& now = parameters_[i].tensor;
+    if (first) {
+      places_.push_back({now.storage(), now.storage_offset(), now.strides().vec()});
+      continue;
+    }
+    Place& then = places_[i];
+    if (then.storage.is_alias_of(now.storage()) && then.offset == now.storage_offset() &&
+        now.strides() == then.strides)
+      continue;
+    then = {now.storage(), now.storage_offset(), now.strides().vec()};
+    moved = true;
   }
   return moved;
 }
@@ -81,19 +90,18 @@ std::string ModuleWatch::registration(std::string_view kind, const std::vector<K
   return {};
 }
 
-std::string ModuleWatch::change_of(const Known& parameter) {
-  const torch::Tensor& now = parameter.tensor;
-  if (now.requires_grad() && !parameter.trained)
+std::string ModuleWatch::change_of(std::string_view kind, const Known& known) {
+  const torch::Tensor& now = known.tensor;
+  if (now.requires_grad() && !known.trained)
     return fmt::format(
-        "parameter '{}' is trained now but was frozen when the module was wrapped, so its gradient "
-        "is not averaged",
-        parameter.name);
-  if (now.sizes() == parameter.shape && now.dtype() == parameter.options.dtype() &&
-      now.device() == parameter.options.device() && now.layout() == parameter.options.layout())
+        "{} '{}' is trained now but was frozen when the module was wrapped, so its gradient is not "
+        "averaged",
+        kind, known.name);
+  if (now.sizes() == known.shape && now.dtype() == known.options.dtype() &&
+      now.device() == known.options.device() && now.layout() == known.options.layout())
     return {};
-  return fmt::format("parameter '{}' is {} now and was {} when the module was wrapped",
-                     parameter.name, describe(now.sizes(), now.options()),
-                     describe(parameter.shape, parameter.options));
+  return fmt::format("{} '{}' is {} now and was {} when the module was wrapped", kind, known.name,
+                     describe(now.sizes(), now.options()), describe(known.shape, known.options));
 }
 
 std::string ModuleWatch::change() const {
@@ -104,7 +112,9 @@ std::string ModuleWatch::change() const {
                           : change;
   }
   for (const Known& parameter : parameters_)
-    if (std::string change = change_of(parameter); !change.empty()) return change;
+    if (std::string change = change_of("parameter", parameter); !change.empty()) return change;
+  for (const Known& buffer : buffers_)
+    if (std::string change = change_of("buffer", buffer); !change.empty()) return change;
   return {};
 }
 

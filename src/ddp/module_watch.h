@@ -10,7 +10,7 @@
 
 namespace lockstep::ddp {
 
-/// Notices parameters and buffers that were registered, removed or replaced, parameters of another
+/// Notices parameters and buffers that were registered, removed or replaced, or that have another
 /// shape, type or device, and frozen parameters that are trained now. Trained parameters may be
 /// frozen, and all values may change. Keeps the module.
 class ModuleWatch {
@@ -21,8 +21,8 @@ class ModuleWatch {
   /// there is none. Then it only compares a few words a parameter.
   std::string change() const;
 
-  /// Whether a parameter's values lie elsewhere than when this was last asked, or at construction:
-  /// they were loaded from a file or replaced by set_data().
+  /// Whether a parameter's values lie elsewhere, or in another order, than when this was last
+  /// asked, or at construction: they were loaded from a file or replaced by set_data().
   bool moved();
 
   /// The parameters that the module has now.
@@ -41,12 +41,18 @@ class ModuleWatch {
   /// What is registered now and was not, or the reverse; empty if there is nothing.
   static std::string registration(std::string_view kind, const std::vector<Known>& then,
                                   const torch::OrderedDict<std::string, torch::Tensor>& now);
-  static std::string change_of(const Known& parameter);
+  static std::string change_of(std::string_view kind, const Known& known);
 
   const std::shared_ptr<const torch::nn::Module> module_;
   const std::vector<Known> parameters_;
   const std::vector<Known> buffers_;
-  std::vector<const void*> data_;  ///< of the parameters, when moved() was last asked
+  /// Where a tensor's values lie. Keeps the memory, so that no other tensor can lie there.
+  struct Place {
+    c10::Storage storage;
+    std::int64_t offset;
+    std::vector<std::int64_t> strides;
+  };
+  std::vector<Place> places_;  ///< of the parameters, when moved() was last asked
 };
 
 }  // namespace lockstep::ddp

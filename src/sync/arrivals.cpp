@@ -7,27 +7,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace lockstep::sync {
 
-Arrivals::Arrivals(Group& group, const std::vector<Arrival>& mine, News news)
+namespace {
+
+/// Set in a parameter's byte where the rank has an older gradient for it.
+constexpr std::uint8_t kHoldsOlder = 0x80;
+
+}  // namespace
+
+Arrivals::Arrivals(Group& group, const RankReport& mine)
     : ranks_(static_cast<std::size_t>(group.size())),
-      parameters_(mine.size()),
-      reports_(ranks_ * (parameters_ + 1)) {
-  std::vector<std::uint8_t> report;
-  for (Arrival arrival : mine) report.push_back(static_cast<std::uint8_t>(arrival));
-  report.push_back(static_cast<std::uint8_t>(news));
+      parameters_(mine.fates.size()),
+      stride_(parameters_ + 1 + sizeof mine.freezing),
+      reports_(ranks_ * stride_) {
+  std::vector<std::uint8_t> report(stride_);
+  for (std::size_t i = 0; i < parameters_; ++i)
+    report[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(mine.fates[i].arrival) |
+                                          (mine.fates[i].holds_older ? kHoldsOlder : 0));
+  report[parameters_] = static_cast<std::uint8_t>(mine.news);
+  std::memcpy(&report[parameters_ + 1], &mine.freezing, sizeof mine.freezing);
   group.all_gather(report, reports_);
 }
 
 Arrival Arrivals::of(std::size_t rank, std::size_t parameter) const {
-  return static_cast<Arrival>(reports_[rank * (parameters_ + 1) + parameter]);
+  return static_cast<Arrival>(reports_[rank * stride_ + parameter] & ~kHoldsOlder);
+}
+
+std::size_t Arrivals::holders(std::size_t parameter) const {
+  std::size_t holders = 0;
+  for (std::size_t rank = 0; rank < ranks_; ++rank)
+    if ((reports_[rank * stride_ + parameter] & kHoldsOlder) != 0) ++holders;
+  return holders;
+}
+
+std::uint64_t Arrivals::freezing_of(std::size_t rank) const {
+  std::uint64_t freezing = 0;
+  std::memcpy(&freezing, &reports_[rank * stride_ + parameters_ + 1], sizeof freezing);
+  return freezing;
 }
 
 std::vector<std::string> Arrivals::ranks_that_say(News news) const {
   std::vector<std::string> ranks;
   for (std::size_t rank = 0; rank < ranks_; ++rank)
-    if ((reports_[rank * (parameters_ + 1) + parameters_] & static_cast<std::uint8_t>(news)) != 0)
+    if ((reports_[rank * stride_ + parameters_] & static_cast<std::uint8_t>(news)) != 0)
       ranks.push_back(std::to_string(rank));
   return ranks;
 }
@@ -54,6 +79,19 @@ void Arrivals::require_whole(const std::vector<Parameter>& parameters) const {
                "now on it is sent when backward ends: set gradients to zero, and run it again",
                parameters);
   require_frozen_alike(parameters);
+  require_same_freezing();
+}
+
+void Arrivals::require_same_freezing() const {
+  std::vector<std::string> others;
+  for (std::size_t rank = 1; rank < ranks_; ++rank)
+    if (freezing_of(rank) != freezing_of(0)) others.push_back(std::to_string(rank));
+  if (!others.empty())
+    throw Error(fmt::format(
+        "backward ended, but since the last one parameters were frozen or unfrozen differently on "
+        "rank {} than on rank 0, so that ranks may be at different steps: set requires_grad alike "
+        "on every rank before every backward",
+        enumerate(others)));
 }
 
 void Arrivals::require_frozen_alike(const std::vector<Parameter>& parameters) const {
@@ -102,7 +140,7 @@ bool Arrivals::came(std::size_t parameter) const {
 std::vector<std::size_t> Arrivals::absent_everywhere() const {
   std::vector<std::size_t> absent;
   for (std::size_t i = 0; i < parameters_; ++i)
-    if (!came(i)) absent.push_back(i);
+    if (!came(i) && holders(i) % ranks_ == 0) absent.push_back(i);
   return absent;
 }
 

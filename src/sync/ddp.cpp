@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "base/quick_hash.h"
 #include "base/text.h"
 #include "comm/group_core.h"
 #include "sync/same_on_all.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <type_traits>
 
@@ -58,7 +60,7 @@ Ddp::Ddp(Group group, const Gradients& gradients, DdpSettings settings)
       gradients_(gradients),
       settings_(std::move(settings)),
       bucket_of_(gradients.parameters().size()),
-      frozen_(gradients.parameters().size()) {
+      frozen_(gradients.parameters().size(), Frozen::no) {
   const auto& buckets = gradients_.layout().buckets();
   for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
     parts_.emplace_back();
@@ -76,12 +78,13 @@ Ddp::Ddp(Group group, const Gradients& gradients, DdpSettings settings)
 }
 
 Ddp::~Ddp() {
-  await_started();
+  await_all(started_);
+  for (Abandoned& backward : abandoned_) await_all(backward.works);
 }
 
-void Ddp::await_started() noexcept {
+void Ddp::await_all(std::vector<Work>& works) noexcept {
   // Buckets under way belong to the group, or the hook, until they have ended, well or not.
-  for (Work& work : started_) {
+  for (Work& work : works) {
     try {
       work.wait();
     } catch (...) {  // every later call on the group throws it again
@@ -91,7 +94,8 @@ void Ddp::await_started() noexcept {
 
 void Ddp::clear() {
   started_.clear();
-  arrivals_.assign(bucket_of_.size(), Arrival::absent);
+  fates_.assign(bucket_of_.size(), Fate());
+  freezing_ = 0;
   came_.assign(bucket_of_.size(), 0);
   final_.assign(bucket_of_.size(), 0);
   complaint_.clear();
@@ -106,11 +110,17 @@ void Ddp::ready(std::size_t parameter) {
 }
 
 void Ddp::freeze(std::size_t parameter) {
-  if (arrivals_[parameter] == Arrival::absent) arrivals_[parameter] = Arrival::frozen;
+  Arrival& arrival = fates_[parameter].arrival;
+  if (arrival == Arrival::absent) arrival = Arrival::frozen;
+}
+
+void Ddp::note_freezing(std::uint64_t mask) {
+  freezing_ = quick_hash(std::array{freezing_, mask});
 }
 
 void Ddp::mark(std::size_t parameter, Arrival how) {
-  if (arrivals_[parameter] <= Arrival::ready) arrivals_[parameter] = how;
+  Arrival& arrival = fates_[parameter].arrival;
+  if (arrival <= Arrival::ready) arrival = how;
 }
 
 void Ddp::arrive(std::size_t parameter, Arrival how, bool final) {
@@ -148,11 +158,11 @@ void Ddp::finish() {
   std::optional<Arrivals> arrivals;
   std::vector<std::string> complaints;
   try {
-    if (reduce_rest(is_amiss())) arrivals.emplace(group_, arrivals_, news());
+    if (reduce_rest(is_amiss())) arrivals.emplace(group_, report());
     if (arrivals && !arrivals->anyone(News::abandoned) && arrivals->anyone(News::complaint))
       complaints = gather_texts(group_, complaint_);
   } catch (...) {
-    give_up();
+    abandon();
     try {
       make_up_for_abandoned();  // at once: the other ranks wait for the same buckets
     } catch (...) {             // it stays owed, unless the group is broken
@@ -171,22 +181,29 @@ void Ddp::finish() {
 std::vector<std::size_t> Ddp::frozen() const {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < frozen_.size(); ++i)
-    if (frozen_[i] != 0) all.push_back(i);
+    if (frozen_[i] != Frozen::no) all.push_back(i);
   return all;
 }
 
 bool Ddp::is_amiss() const {
-  if (!complaint_.empty() || tell_reloaded_) return true;
-  for (std::size_t i = 0; i < arrivals_.size(); ++i) {
-    const bool came = arrivals_[i] == Arrival::ready || arrivals_[i] == Arrival::kept;
-    if (frozen_[i] != 0 ? arrivals_[i] != Arrival::frozen : !came) return true;
-  }
+  if (!complaint_.empty() || tell_reloaded_ || freezing_ != 0) return true;
+  for (std::size_t i = 0; i < fates_.size(); ++i)
+    if (!is_expected(i)) return true;
   return false;
 }
 
-News Ddp::news() const {
-  return (complaint_.empty() ? News::none : News::complaint) |
-         (tell_reloaded_ ? News::reloaded : News::none);
+bool Ddp::is_expected(std::size_t parameter) const {
+  const auto [arrival, holds_older] = fates_[parameter];
+  if (frozen_[parameter] == Frozen::no)
+    return arrival == Arrival::ready || arrival == Arrival::kept;
+  return arrival == Arrival::frozen && holds_older == (frozen_[parameter] == Frozen::with_gradient);
+}
+
+RankReport Ddp::report() const {
+  return {fates_,
+          (complaint_.empty() ? News::none : News::complaint) |
+              (tell_reloaded_ ? News::reloaded : News::none),
+          freezing_};
 }
 
 bool Ddp::reduce_rest(bool amiss) {
@@ -215,7 +232,10 @@ void Ddp::act_on(const Arrivals& arrivals, const std::vector<std::string>& compl
   if (!settings_.allow_unused) arrivals.require_all(gradients_.parameters());
   unused_ = arrivals.absent_everywhere();
   reloaded_ = arrivals.anyone(News::reloaded);
-  for (std::size_t i = 0; i < frozen_.size(); ++i) frozen_[i] = arrivals.is_frozen(i) ? 1 : 0;
+  for (std::size_t i = 0; i < frozen_.size(); ++i)
+    frozen_[i] = !arrivals.is_frozen(i)     ? Frozen::no
+                 : arrivals.holders(i) == 0 ? Frozen::without_gradient
+                                            : Frozen::with_gradient;
 }
 
 void Ddp::note_discarded(bool all, const std::vector<std::size_t>& unused) {
@@ -226,13 +246,17 @@ void Ddp::note_discarded(bool all, const std::vector<std::size_t>& unused) {
           all || std::find(unused.begin(), unused.end(), part.parameter) != unused.end();
 }
 
-void Ddp::abandon() noexcept {
-  give_up();
+void Ddp::start_abandoning() noexcept {
+  abandoned_.push_back({started_.size()});
+  if (abandoned_.size() > 1) return;  // the one before comes first
+  try {
+    start_owed(abandoned_.back());
+  } catch (...) {  // a hook threw, say: the rest stays owed
+  }
 }
 
-void Ddp::give_up() noexcept {
-  await_started();
-  abandoned_.push_back(started_.size());
+void Ddp::await_abandoned() noexcept {
+  await_all(started_);
   clear();
 }
 
@@ -243,23 +267,30 @@ void Ddp::make_up_for_abandoned() {
   }
 }
 
-void Ddp::make_up_for(std::size_t& started) {
-  // Gradients' memory already has the next backward's: zeros take their place.
-  std::vector<std::byte> zeros(gradients_.layout().bytes() + sizeof(double));
+void Ddp::start_owed(Abandoned& backward) {
   const auto& buckets = gradients_.layout().buckets();
-  while (started < buckets.size()) {
-    const std::size_t bucket = started;
-    const bool last = bucket + 1 == buckets.size() && !settings_.hook;
-    const ArrayView memory(zeros.data(), buckets[bucket].slot.count + (last ? 1 : 0),
-                           buckets[bucket].type);
+  while (backward.started < buckets.size()) {
+    const Bucket& bucket = buckets[backward.started];
+    const bool last = &bucket == &buckets.back() && !settings_.hook;
+    const std::size_t count = bucket.slot.count + (last ? 1 : 0);
+    // Gradients' memory is the next backward's.
+    std::vector<std::byte>& zeros = backward.zeros.emplace_back(count * size_of(bucket.type));
+    const ArrayView memory(zeros.data(), count, bucket.type);
     if (last) set_last(memory, 1);
-    Work work = reduce_async(bucket, memory);
-    ++started;
+    backward.works.push_back(reduce_async(backward.started, memory));
+    ++backward.started;
+  }
+}
+
+void Ddp::make_up_for(Abandoned& backward) {
+  start_owed(backward);
+  while (!backward.works.empty()) {
+    Work work = std::move(backward.works.front());
+    backward.works.erase(backward.works.begin());
     work.wait();
-    std::fill(zeros.begin(), zeros.end(), std::byte{0});
   }
   if (settings_.hook) anyone(group_, true);
-  Arrivals(group_, arrivals_, News::abandoned);
+  Arrivals(group_, {std::vector<Fate>(fates_.size()), News::abandoned, 0});
   note_discarded(true);
 }
 

@@ -49,6 +49,13 @@ class Ddp : public SyncMethod {
   /// costs a message where it is new.
   void freeze(std::size_t parameter);
 
+  /// This backward has brought no gradient for it, but an older one is there.
+  void hold(std::size_t parameter) { fates_[parameter].holds_older = true; }
+
+  /// A backward begins with other parameters frozen than the one before; `mask` is a hash of which.
+  /// finish() throws, on all ranks, unless all ranks were told the same since the last.
+  void note_freezing(std::uint64_t mask);
+
   /// Instead of ready(), or refuse(): so it fared, but is to be averaged by a later backward only.
   void keep(std::size_t parameter, Arrival how = Arrival::kept) { mark(parameter, how); }
 
@@ -84,11 +91,20 @@ class Ddp : public SyncMethod {
   /// backward.
   void discard() { note_discarded(true); }
 
-  /// Instead of finish(): backward ended by an exception, whether gradients came or not. Waits for
-  /// the buckets under way, up to the group's deadline; this rank's part in the others is made up
-  /// for when the next gradient is ready, so that ranks on which it went well learn of it. Never
+  /// Instead of finish(): backward ended by an exception, whether gradients came or not. Starts the
+  /// buckets that are left, with zeros, so that no rank waits for them, and waits for those in the
+  /// gradients' memory, up to the group's deadline. The rest of this rank's part is made up for
+  /// when the next gradient is ready, so that ranks on which it went well learn of it. Never
   /// throws.
-  void abandon() noexcept;
+  void abandon() noexcept {
+    start_abandoning();
+    await_abandoned();
+  }
+
+  /// The two steps of abandon(), for several methods that have a part in one backward: all take the
+  /// first step before one takes the second, since another rank may wait for them in another order.
+  void start_abandoning() noexcept;
+  void await_abandoned() noexcept;
 
   /// The same earlier: when the next backward begins. Ranks on which it went well must be waiting
   /// in that backward, or come to it.
@@ -106,17 +122,26 @@ class Ddp : public SyncMethod {
   /// The buckets that are not started yet, and the note. Returns whether something is amiss on some
   /// rank.
   bool reduce_rest(bool amiss);
-  void make_up_for(std::size_t& started);
+  /// A backward that was abandoned, until it is made up for.
+  struct Abandoned {
+    std::size_t started = 0;  ///< buckets
+    std::vector<std::vector<std::byte>> zeros = {};
+    std::vector<Work> works = {};  ///< on zeros
+  };
+  /// Starts the buckets that are left.
+  void start_owed(Abandoned& backward);
+  void make_up_for(Abandoned& backward);
   bool is_amiss() const;
+  /// Whether the other ranks expect what became of this parameter's gradient.
+  bool is_expected(std::size_t parameter) const;
   /// What this rank tells of itself where something is amiss.
-  News news() const;
+  RankReport report() const;
   /// `complaints`: by rank.
   void act_on(const Arrivals& arrivals, const std::vector<std::string>& complaints);
   std::vector<std::size_t> frozen() const;
   /// Tells the hook what became of its work: all in vain, or only that for `unused`.
   void note_discarded(bool all, const std::vector<std::size_t>& unused = {});
-  void give_up() noexcept;
-  void await_started() noexcept;
+  static void await_all(std::vector<Work>& works) noexcept;
   void clear();
 
   Group group_;
@@ -125,18 +150,20 @@ class Ddp : public SyncMethod {
   const DdpSettings settings_;
   std::vector<std::size_t> bucket_of_;            ///< by parameter
   std::vector<std::vector<GradientPart>> parts_;  ///< by bucket, for the hook
-  std::vector<Arrival> arrivals_;     ///< by parameter, since gradients were last averaged
+  std::vector<Fate> fates_;           ///< by parameter, since gradients were last averaged
   std::vector<char> came_;            ///< by parameter: in this backward
   std::vector<char> final_;           ///< by parameter: likewise, and nothing will be added to it
   std::vector<std::size_t> missing_;  ///< by bucket: gradients not ready yet
   std::vector<Work> started_;         ///< by bucket, in order: all ranks must start them alike
   std::vector<std::size_t> unused_;
-  std::vector<char> frozen_;  ///< by parameter: all ranks know that all have frozen it
+  /// By parameter: what all ranks know of all. `with_gradient`: it has kept an older one.
+  enum class Frozen : char { no, without_gradient, with_gradient };
+  std::vector<Frozen> frozen_;
+  std::uint64_t freezing_ = 0;
   std::string complaint_;
   bool tell_reloaded_ = false;
   bool reloaded_ = false;
-  /// How many buckets had been started when a backward was abandoned, until it is made up for.
-  std::vector<std::size_t> abandoned_;
+  std::vector<Abandoned> abandoned_;
 };
 
 }  // namespace lockstep::sync

@@ -107,17 +107,24 @@ TEST_P(FailedBackwards, ThatThrewBeforeTheFirstGradientAreToldToAllWhichCanGoOn)
   });
 }
 
+/// Its backward needs a value that was overwritten since.
+torch::Tensor sum_that_torch_refuses(Branches& net) {
+  torch::Tensor saved = torch::ones(1, torch::kFloat64);
+  const torch::Tensor sum = net.sum() * saved;
+  saved.add_(1);
+  return sum;
+}
+
 TEST(FailedBackward, FailuresThatDoNotConcernTheModuleAreNotTold) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     auto other = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
-    net->sum().backward();  // which shows that no backward within one leads here
     if (group.rank() == 1) {
-      EXPECT_THROW(sum_that_fails_at_once(*other, true).backward(), std::runtime_error);
+      EXPECT_THROW(sum_that_torch_refuses(*other).backward(), c10::Error);
       // Gradients of these are not accumulated.
-      EXPECT_THROW(torch::autograd::grad({sum_that_fails_at_once(*net, true)}, {net->left->bias}),
-                   std::runtime_error);
+      EXPECT_THROW(torch::autograd::grad({sum_that_torch_refuses(*net)}, {net->left->bias}),
+                   c10::Error);
       const auto guard = ddp.no_sync();
       EXPECT_THROW(sum_that_fails_at_once(*net, true).backward(), std::runtime_error);
     }
@@ -132,7 +139,8 @@ TEST(FailedBackward, AFailureThatMayHaveConcernedTheModuleIsToldUntilItIsWrapped
     auto net = std::make_shared<Branches>();
     auto other = std::make_shared<Branches>();
     auto ddp = std::make_unique<DistributedDataParallel>(net, group, kSmallBuckets);
-    // The first backward is a function of the user's own: it may hide one through the module.
+    net->sum().backward();
+    // A function of the user's own may hide a backward through the module.
     if (group.rank() == 1) {
       EXPECT_THROW(sum_that_fails_at_once(*other, true).backward(), std::runtime_error);
     }
@@ -169,8 +177,148 @@ TEST(FailedBackward, OnAnotherThreadIsRefused) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
     std::string error;
-    std::thread([&] { error = message_of([&] { net->sum().backward(); }); }).join();
-    EXPECT_THAT(error, HasSubstr("another thread"));
+    const auto backward_elsewhere = [&] {
+      std::thread([&] { error = message_of([&] { net->sum().backward(); }); }).join();
+      EXPECT_THAT(error, HasSubstr("another thread"));
+      EXPECT_FALSE(net->left->weight.grad().defined()) << "it is refused before it begins";
+    };
+    backward_elsewhere();
+    for (torch::Tensor& parameter : net->parameters())  // as torch::load does
+      parameter.set_data(parameter.data().clone());
+    backward_elsewhere();
+    // While this thread is in a backward of something else.
+    torch::Tensor own = torch::ones(1, torch::kFloat64).requires_grad_(true);
+    torch::Tensor twice = own * 2;
+    twice.register_hook([&](const torch::Tensor&) { backward_elsewhere(); });
+    twice.sum().backward();
+    net->left = net->replace_module("left", torch::nn::Linear(2, 1));
+    net->to(torch::kFloat64);
+    backward_elsewhere();
+  });
+}
+
+TEST(FailedBackward, OnAnotherThreadConcernsNoOtherModule) {
+  run_threads(2, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kSmallBuckets);
+    auto other = std::make_shared<Branches>();
+    std::thread([&] { sum_that_fails_at_once(*other, false).backward(); }).join();
+    EXPECT_TRUE(gradients_are(other->left, 1));
+  });
+}
+
+/// Does nothing forward; backward has no gradient to give.
+struct Silent : torch::autograd::Function<Silent> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
+    return input.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list) {
+    return {torch::Tensor()};
+  }
+};
+
+TEST(FailedBackward, ThatBringsNoGradientAtAllOnOneRankIsToldToAllWhichStayInStep) {
+  for (bool allow_unused : {false, true})
+    run_threads(2, [&](const Group& group) {
+      auto net = std::make_shared<Branches>();
+      DdpOptions options = kSmallBuckets;
+      options.allow_unused = allow_unused;
+      DistributedDataParallel ddp(net, group, options);
+      for (int step = 0; step < 3; ++step) {
+        net->zero_grad(step == 1);
+        const auto backward = [&] {
+          (group.rank() == 1 ? Silent::apply(net->sum()) : net->sum()).backward();
+        };
+        if (allow_unused) {
+          backward();
+          EXPECT_TRUE(gradients_are(net->left, 0.5));
+        } else {
+          expect_error<Error>(backward, {"rank 1 got no gradient for left.weight"});
+        }
+        net->zero_grad();
+        (net->sum() * (group.rank() + 1)).backward();
+        EXPECT_TRUE(gradients_are(net->left, 1.5));
+      }
+    });
+}
+
+TEST(FailedBackward, OfAModuleFrozenSinceItsForwardIsToldToAllWhichStayInStep) {
+  run_threads(2, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kSmallBuckets);
+    net->sum().backward();
+    const torch::Tensor sum = sum_that_fails_at_once(*net, group.rank() == 1);
+    for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(false);
+    const std::string error = message_of([&] { sum.backward(); });
+    EXPECT_THAT(error, HasSubstr(group.rank() == 1 ? "the user's own failure"
+                                                   : "by an exception on rank 1"));
+    for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(true);
+    net->zero_grad();
+    (net->sum() * (group.rank() + 1)).backward();
+    EXPECT_TRUE(gradients_are(net->left, 1.5));
+  });
+}
+
+/// Runs the backward of a module within its own, unless it fails before that.
+struct Hidden : torch::autograd::Function<Hidden> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& input, std::int64_t net, bool fails) {
+    context->saved_data["net"] = net;
+    context->saved_data["fails"] = fails;
+    return input.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    if (context->saved_data["fails"].toBool()) throw std::runtime_error("the user's own failure");
+    const torch::AutoGradMode on(true);
+    reinterpret_cast<Branches*>(context->saved_data["net"].toInt())->sum().backward();
+    return {gradients[0], torch::Tensor(), torch::Tensor()};
+  }
+};
+
+TEST(FailedBackward, BeforeABackwardThatItHidesIsToldToAll) {
+  for (bool by_hook : {false, true})
+    run_threads(2, [&](const Group& group) {
+      auto net = std::make_shared<Branches>();
+      DistributedDataParallel ddp(net, group, kSmallBuckets);
+      for (int step = 0; step < 2; ++step) net->sum().backward();  // nothing is hidden so far
+      const bool fails = group.rank() == 1;
+      torch::Tensor input = torch::ones(1, torch::kFloat64).requires_grad_(true) * 2;
+      if (by_hook) {
+        input.register_hook([&](const torch::Tensor&) {
+          if (fails) throw std::runtime_error("the user's own failure");
+          const torch::AutoGradMode on(true);
+          net->sum().backward();
+        });
+      } else {
+        input = Hidden::apply(input, reinterpret_cast<std::int64_t>(net.get()), fails);
+      }
+      const auto backward = [&] { input.sum().backward(); };
+      if (fails) {
+        EXPECT_THROW(backward(), std::runtime_error);
+      }
+      const auto next = [&] { fails ? net->sum().backward() : backward(); };
+      expect_error<Error>(next, {"rank 1 found that a backward ended by an exception"});
+    });
+}
+
+TEST_P(FailedBackwards, ThatThrewInDifferentModulesOnTwoRanksAreFollowedByGoodOnes) {
+  run_ranks(GetParam(), 2, [](const Group& group) {
+    auto one = std::make_shared<Branches>();
+    auto two = std::make_shared<Branches>();
+    DistributedDataParallel first(one, group, kSmallBuckets);
+    DistributedDataParallel second(two, group, kSmallBuckets);
+    for (int step = 0; step < 3; ++step) {
+      const auto loss = [&](bool fails) {
+        return fragile_sum(*one, fails && group.rank() == 0) +
+               fragile_sum(*two, fails && group.rank() == 1);
+      };
+      EXPECT_THROW(loss(true).backward(), std::runtime_error);
+      for (auto& net : {one, two}) net->zero_grad();
+      (loss(false) * (group.rank() + 1)).backward();
+      for (auto& net : {one, two}) EXPECT_TRUE(gradients_are(net->left, 1.5));
+    }
   });
 }
 

@@ -75,8 +75,8 @@ TEST_P(Unused, OnAllRanksKeepTheGradientThatTheyHad) {
 }
 
 TEST_P(Unused, OnAllRanksAreNotDecayedByAnOptimizer) {
-  auto alone = std::make_shared<Branches>();
-  std::vector<std::shared_ptr<Branches>> nets{alone, std::make_shared<Branches>()};
+  std::vector<std::shared_ptr<Branches>> nets(3);
+  for (auto& net : nets) net = std::make_shared<Branches>();
   const auto train = [](Branches& net) {
     torch::optim::AdamW adam(net.parameters(), torch::optim::AdamWOptions(0.1).weight_decay(0.5));
     for (int step = 0; step < 3; ++step) {
@@ -85,12 +85,19 @@ TEST_P(Unused, OnAllRanksAreNotDecayedByAnOptimizer) {
       adam.step();
     }
   };
-  const torch::Tensor before = alone->right->weight.detach().clone();
+  Branches& alone = *nets[2];
+  {
+    const torch::NoGradGuard no_grad;
+    for (std::size_t i = 0; i < alone.parameters().size(); ++i)
+      alone.parameters()[i].copy_(nets[0]->parameters()[i]);
+  }
+  train(alone);
   run_ranks(GetParam(), 2, [&](const Group& group) {
     Branches& net = *nets[group.rank()];
     DistributedDataParallel ddp(nets[group.rank()], group, kAllowUnused);
     train(net);
-    EXPECT_TRUE(net.right->weight.equal(before)) << "one process leaves it alone, too";
+    for (std::size_t i = 0; i < alone.parameters().size(); ++i)
+      EXPECT_TRUE(net.parameters()[i].equal(alone.parameters()[i])) << "as in one process";
     EXPECT_FALSE(net.right->weight.grad().defined());
   });
 }
@@ -146,6 +153,52 @@ TEST(Unused, AFunctionThatReturnsNoGradientCountsAsNone) {
               .backward();
         },
         {"rank 0 and 1 got no gradient for right.weight:"});
+  });
+}
+
+/// Ranks of which some have an older gradient for an unused parameter have the same afterwards.
+void expect_same_unused(const std::function<void(Branches& net, int rank)>& prepare, double left) {
+  run_ranks(RankKind::thread, 2, [&](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kAllowUnused);
+    for (int step = 0; step < 2; ++step) {
+      net->sum().backward();
+      net->zero_grad();
+      prepare(*net, group.rank());
+      net->left_sum().backward();
+      EXPECT_TRUE(gradients_are(net->left, 1));
+      EXPECT_TRUE(gradients_are(net->right, left));
+    }
+  });
+}
+
+TEST(Unused, WithAGradientOnSomeRanksHaveTheSameOnAll) {
+  // zero_grad(true) on one rank only: optimizers decay parameters whose gradient is zero, and leave
+  // those without one alone.
+  expect_same_unused([](Branches& net, int rank) { net.zero_grad(rank == 1); }, 0);
+  // Set by hand on one rank only.
+  expect_same_unused(
+      [](Branches& net, int rank) {
+        net.zero_grad(true);
+        if (rank == 1)
+          for (torch::Tensor& parameter : net.right->parameters())
+            parameter.mutable_grad() = torch::full_like(parameter, 4).detach();
+      },
+      2);
+}
+
+TEST(Unused, FrozenWithAGradientOnSomeRanksHaveTheSameOnAll) {
+  run_ranks(RankKind::thread, 2, [](const Group& group) {
+    auto net = std::make_shared<Branches>();
+    DistributedDataParallel ddp(net, group, kAllowUnused);
+    net->sum().backward();
+    for (torch::Tensor& parameter : net->right->parameters()) parameter.set_requires_grad(false);
+    for (bool drop : {false, true, false, true, true}) {
+      net->zero_grad(drop && group.rank() == 1);
+      net->left_sum().backward();
+      EXPECT_TRUE(gradients_are(net->left, 1));
+      EXPECT_TRUE(gradients_are(net->right, 0));
+    }
   });
 }
 

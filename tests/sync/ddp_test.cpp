@@ -17,6 +17,7 @@
 namespace lockstep::sync {
 namespace {
 
+using ::testing::AllOf;
 using testing::errors_of_ranks;
 using testing::expect_error;
 using ::testing::HasSubstr;
@@ -379,6 +380,18 @@ TEST(Ddp, ARankThatLeavesIsNamedToTheOthers) {
   EXPECT_EQ(errors[1], "the user's own failure");
   EXPECT_THAT(errors[0], HasSubstr("rank 1"));
   EXPECT_THAT(errors[2], HasSubstr("rank 1"));
+}
+
+TEST_P(DdpOn, BucketsOfTwoMethodsOnOneGroupAreNeverTakenForEachOther) {
+  const auto errors = errors_of_ranks(GetParam(), 2, [](const Group& group) {
+    Rank one(group), other(group);
+    Rank& first = group.rank() == 0 ? one : other;
+    first.bring_some(kCount, 1);
+    first.ddp.finish();
+  });
+  for (const std::string& error : errors)
+    EXPECT_THAT(
+        error, AllOf(HasSubstr("for bucket 0 of stream 1"), HasSubstr("for bucket 0 of stream 2")));
 }
 
 }  // namespace
