@@ -2,6 +2,7 @@
 import os
 import signal
 import socket
+import time
 import unittest
 
 from program import ProgramTest, children_of
@@ -167,8 +168,12 @@ class Nodes(ProgramTest):
         self.finish(zero, 1)
 
     def test_two_of_one_node_rank_are_told_so(self):
-        ones = [self.node(1, "true"), self.node(1, "true")]
-        zero = self.node(0, "true")
+        until_told = "while [ ! -e told ]; do sleep 0.01; done"  # the run lasts until one is refused
+        ones = [self.node(1, until_told), self.node(1, until_told)]
+        zero = self.node(0, until_told)
+        while all(one.poll() is None for one in ones):
+            time.sleep(0.01)
+        (self.folder / "told").touch()
         self.finish(zero, 0)
         refused = [one for one in ones if one.wait() != 0]
         self.assertEqual(len(refused), 1)
