@@ -4,9 +4,8 @@
 #include "base/thread_annotations.h"
 #include "base/unique_fd.h"
 #include "launch/environment.h"
+#include "launch/process_table.h"
 #include "launch/run_identity.h"
-
-#include <fmt/format.h>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,22 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
-#include <dirent.h>
 #include <functional>
-#include <memory>
-#include <sstream>
 #include <thread>
-#include <vector>
+#include <utility>
 
 namespace lockstep::launch {
 
 namespace {
-
-using Processes = std::set<pid_t>;
 
 /// All processes that this one has forked as workers and guardians, of all jobs under way.
 class OwnForks {
@@ -59,61 +51,47 @@ class OwnForks {
   Processes forks_ GUARDED_BY(mutex_);
 };
 
-/// What a file below /proc has; empty if the process is gone or another user's.
-std::string read_proc(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  char block[4096];
-  for (ssize_t got = 0; file && (got = ::read(file.get(), block, sizeof block)) > 0;)
-    text.append(block, static_cast<std::size_t>(got));
-  return text;
-}
+/// What is to be ended, as one look finds it.
+struct Found {
+  Processes groups{};     ///< process groups of workers that still have members
+  Processes processes{};  ///< members of those, too
+  bool changed = false;   ///< a process was collected just now: it may have left others
 
-/// The entries of a folder that are numbers.
-std::vector<pid_t> numbers_in(const char* path) {
-  std::vector<pid_t> numbers;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path), ::closedir);
-  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
-    const std::string_view name = entry->d_name;
-    pid_t number = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc())
-      numbers.push_back(number);
-  }
-  return numbers;
-}
-
-Processes children_of_this_process() {
-  Processes children;
-  for (pid_t thread : numbers_in("/proc/self/task")) {
-    std::istringstream words(read_proc(fmt::format("/proc/self/task/{}/children", thread)));
-    for (pid_t child = 0; words >> child;) children.insert(child);
-  }
-  return children;
-}
-
-struct Stage {
-  int signal;
-  std::chrono::milliseconds patience;
+  bool nothing() const { return groups.empty() && processes.empty() && !changed; }
 };
-constexpr Stage kStages[] = {{0, std::chrono::milliseconds(1000)},
-                             {SIGTERM, std::chrono::milliseconds(3000)},
-                             {SIGKILL, std::chrono::milliseconds(10'000)}};
 
-/// Ends whatever `find` finds, until it finds nothing. SIGTERM goes to each process once: a second
-/// one would mean that it is to hurry.
-void end_all(const std::function<Processes()>& find) {
-  for (const auto& [signal, patience] : kStages) {
-    const Deadline deadline = Deadline::after(patience);
-    Processes told;
+/// SIGTERM goes to each process once, be it with its group: a second one would mean that it is to
+/// hurry.
+void signal_found(int signal, const Found& found, Found& told) {
+  for (pid_t group : found.groups)
+    if (told.groups.insert(group).second || signal == SIGKILL) ::kill(-group, signal);
+  for (pid_t process : found.processes) {
+    const bool first =
+        told.groups.count(::getpgid(process)) == 0 && told.processes.insert(process).second;
+    if (first || signal == SIGKILL) ::kill(process, signal);
+  }
+}
+
+/// Ends whatever `find` finds, until it finds nothing: after `patience` with SIGTERM, and a few
+/// seconds later with SIGKILL.
+void end_all(std::chrono::milliseconds patience, const std::function<Found()>& find) {
+  const std::pair<int, std::chrono::milliseconds> stages[] = {
+      {0, patience}, {SIGTERM, std::chrono::seconds(3)}, {SIGKILL, std::chrono::seconds(10)}};
+  for (const auto& [signal, duration] : stages) {
+    const Deadline deadline = Deadline::after(duration);
+    Found told;
     do {
-      const Processes left = find();
-      if (left.empty()) return;
-      for (pid_t process : left)
-        if (signal == SIGKILL || (signal != 0 && told.insert(process).second))
-          ::kill(process, signal);
+      const Found found = find();
+      if (found.nothing()) return;
+      if (signal != 0) signal_found(signal, found, told);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     } while (!deadline.passed());
   }
+}
+
+/// Whether a process group has no members any more, not even one that waits to be collected.
+bool has_ended(pid_t group) {
+  return ::kill(-group, 0) != 0 && errno == ESRCH;
 }
 
 /// Closes all that belongs to the launcher: its output would seem to go on, its ports to be in use.
@@ -135,25 +113,6 @@ void wait_for_end_of(pid_t launcher) {
   }
 }
 
-/// Those that are in one of these process groups or have the mark in their environment.
-Processes marked_processes(const Processes& groups, const std::string& mark) {
-  Processes found;
-  for (pid_t process : numbers_in("/proc")) {
-    if (process == ::getpid()) continue;
-    // "4711 (name) S parent group": the name may have spaces and brackets in it.
-    const std::string stat = read_proc(fmt::format("/proc/{}/stat", process));
-    std::istringstream fields(stat.substr(std::min(stat.rfind(')'), stat.size() - 1) + 1));
-    char state = 0;
-    pid_t parent = 0;
-    pid_t group = 0;
-    if (!(fields >> state >> parent >> group) || state == 'Z') continue;
-    if (groups.count(group) > 0 ||
-        read_proc(fmt::format("/proc/{}/environ", process)).find(mark) != std::string::npos)
-      found.insert(process);
-  }
-  return found;
-}
-
 /// In the guardian: out of reach of the terminal's signals, and of all others but SIGKILL.
 void become_guardian() {
   ::setpgid(0, 0);
@@ -166,13 +125,15 @@ void become_guardian() {
 
 }  // namespace
 
-Descendants::Descendants() : before_(children_of_this_process()) {
+Descendants::Descendants(const DescendantsOptions& options)
+    : before_(children_of_this_process()),
+      adopts_others_(::getpid() == 1 || !before_.empty()),
+      own_mark_(make_run_identity()) {
   ::prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const std::string own = make_run_identity();
   const auto outer = process_variable(kMarkVariable);
-  mark_ = outer ? *outer + ":" + own : own;
-  start_guardian(own);
+  mark_ = outer ? *outer + ":" + own_mark_ : own_mark_;
+  start_guardian(options.patience);
 }
 
 Descendants::~Descendants() {
@@ -183,17 +144,17 @@ Descendants::~Descendants() {
     }
     OwnForks::instance().remove(guardian_);
   }
-  if (groups_ != nullptr) ::munmap(groups_, sizeof *groups_);
+  if (shared_groups_ != nullptr) ::munmap(shared_groups_, sizeof *shared_groups_);
   ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
 }
 
 /// Without a guardian, for want of memory or processes, a run is none the worse until its launcher
 /// is killed.
-void Descendants::start_guardian(const std::string& own_mark) {
-  void* memory = ::mmap(nullptr, sizeof *groups_, PROT_READ | PROT_WRITE,
+void Descendants::start_guardian(std::chrono::milliseconds patience) {
+  void* memory = ::mmap(nullptr, sizeof *shared_groups_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
-  groups_ = static_cast<Groups*>(memory);
+  shared_groups_ = static_cast<SharedGroups*>(memory);
   const pid_t launcher = ::getpid();
   std::fflush(nullptr);
   guardian_ = ::fork();
@@ -202,40 +163,73 @@ void Descendants::start_guardian(const std::string& own_mark) {
   become_guardian();
   wait_for_end_of(launcher);
   Processes groups;
-  for (const auto& group : *groups_)
+  for (const auto& group : *shared_groups_)
     if (group != 0) groups.insert(group);
-  end_all([&] { return marked_processes(groups, own_mark); });
+  end_all(patience, [&] {
+    std::erase_if(groups, has_ended);  // for good: another process may get the number
+    return Found{.groups = groups, .processes = marked_processes(own_mark_)};
+  });
   ::_exit(0);
 }
 
 void Descendants::started(pid_t worker) {
   OwnForks::instance().add(worker);
-  if (groups_ == nullptr) return;
-  for (auto& group : *groups_)
+  groups_.insert(worker);
+  if (shared_groups_ == nullptr) return;
+  for (auto& group : *shared_groups_)
     if (pid_t none = 0; group.compare_exchange_strong(none, worker)) return;
 }
 
 void Descendants::collected(pid_t worker) {
   OwnForks::instance().remove(worker);
-  if (groups_ == nullptr) return;
-  for (auto& group : *groups_)
-    if (pid_t its = worker; group.compare_exchange_strong(its, 0)) return;
 }
 
-/// The adopted children that still run; those that have ended are collected.
-std::set<pid_t> Descendants::adopted() const {
-  Processes running;
+bool Descendants::collect_groups() {
+  bool changed = false;
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    const pid_t number = *group++;
+    if (OwnForks::instance().has(number)) continue;
+    while (::waitpid(-number, nullptr, WNOHANG) > 0) changed = true;
+    if (!has_ended(number)) continue;
+    groups_.erase(number);
+    if (shared_groups_ == nullptr) continue;
+    for (auto& shared : *shared_groups_)
+      if (pid_t its = number; shared.compare_exchange_strong(its, 0)) break;
+  }
+  return changed;
+}
+
+bool Descendants::is_of_run(pid_t adopted) const {
+  return !adopts_others_ || groups_.count(::getpgid(adopted)) > 0 || has_mark(adopted, own_mark_);
+}
+
+bool Descendants::collect_adopted(Processes& running) {
+  bool changed = collect_groups();
   for (pid_t child : children_of_this_process()) {
     if (before_.count(child) > 0 || OwnForks::instance().has(child) ||
         ::getpgid(child) == ::getpgrp())
       continue;
-    if (::waitpid(child, nullptr, WNOHANG) == 0) running.insert(child);
+    const pid_t ended = ::waitpid(child, nullptr, WNOHANG);
+    if (ended > 0) changed = true;
+    if (ended == 0 && is_of_run(child)) running.insert(child);
   }
-  return running;
+  return changed;
+}
+
+void Descendants::collect_adopted() {
+  Processes running;
+  collect_adopted(running);
 }
 
 void Descendants::end() {
-  end_all([this] { return adopted(); });
+  constexpr std::chrono::seconds kPatience(1);
+  end_all(kPatience, [this] {
+    Found found;
+    found.changed = collect_adopted(found.processes);
+    for (pid_t group : groups_)
+      if (!OwnForks::instance().has(group)) found.groups.insert(group);
+    return found;
+  });
 }
 
 }  // namespace lockstep::launch

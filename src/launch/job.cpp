@@ -9,6 +9,7 @@
 #include "launch/elastic_watch.h"
 #include "launch/flight_recorders.h"
 #include "launch/network_hosts.h"
+#include "launch/process_table.h"
 #include "launch/program.h"
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
     start.worker.host = host;
     start.variables = site.variables_of(index);
     start.variables.merge(recorders.variables());
-    start.variables[Descendants::kMarkVariable] = supervisor.mark();
+    start.variables[kMarkVariable] = supervisor.mark();
     // Read by OpenMP when it starts.
     if (!process_variable("OMP_NUM_THREADS")) start.variables["OMP_NUM_THREADS"] = threads;
     if (!options.transport.empty()) start.variables["LOCKSTEP_TRANSPORT"] = options.transport;

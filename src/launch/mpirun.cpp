@@ -25,6 +25,7 @@
 #include "launch/cores.h"
 #include "launch/environment.h"
 #include "launch/flight_recorders.h"
+#include "launch/process_table.h"
 
 #include <fmt/format.h>
 
@@ -96,7 +97,7 @@ JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& 
   const pid_t child = ::fork();
   if (child < 0) throw Error(fmt::format("cannot start mpirun: {}", last_system_error()));
   if (child == 0) {
-    ::setenv(Descendants::kMarkVariable, supervisor.mark().c_str(), 1);
+    ::setenv(kMarkVariable, supervisor.mark().c_str(), 1);
     become(words, parent);
     std::_Exit(127);
   }

@@ -41,7 +41,7 @@ SignalsHeld::~SignalsHeld() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-Supervisor::Supervisor() {
+Supervisor::Supervisor(const DescendantsOptions& options) : descendants_(options) {
   // Where SIGCHLD was ignored the kernel would forget how the workers ended.
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
@@ -84,6 +84,7 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
       take_interrupt(signal, result, hooks);
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);
+    descendants_.collect_groups();
     const bool failed = result.first_failure && !hooks.goes_on;
     if (!terminate && (stop || failed || result.interrupted_by != 0))
       terminate = Deadline::after(grace);

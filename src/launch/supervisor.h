@@ -52,7 +52,7 @@ class Supervisor {
  public:
   /// Holds the signals back in this thread, and in threads it starts from now on, so that none is
   /// missed. Make it before the first fork.
-  Supervisor();
+  explicit Supervisor(const DescendantsOptions& options = {});
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;

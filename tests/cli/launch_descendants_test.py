@@ -1,11 +1,13 @@
 """What workers start ends with the run, however the run ends."""
+import contextlib
 import os
+import pathlib
 import signal
 import subprocess
 import time
 import unittest
 
-from program import BINARY, HANGS, ProgramTest, clean_environment, stat_of
+from program import BINARY, HANGS, ProgramTest, children_of, clean_environment, runs, stat_of
 
 # Behind: in the background, in a session of its own, of a parent that has ended, and without the environment.
 LEAVES_PROCESSES = """
@@ -18,12 +20,29 @@ trap '' TERM; sleep 1000 & echo $! >> pids; trap - TERM
 LEFT = 5
 
 
-def runs(process):
-    stat = stat_of(process)
-    return stat is not None and stat[0] != "Z"
+# As root of a machine does; others may not be allowed to.
+NO_PROC = ["unshare", "--mount", "sh", "-c", 'umount -l /proc; exec "$0" "$@"']
+AS_FIRST_PROCESS = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
 
 
-class Descendants(ProgramTest):
+def can(command):
+    """Whether this user may run programs in this way."""
+    return subprocess.run([*command, "true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def kill_if_there(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+class DescendantsTest(ProgramTest):
+    def start_by(self, command):
+        """Starts a command that becomes, or starts, the program; in a session that ends with the test."""
+        program = subprocess.Popen(command, cwd=self.folder, env=clean_environment(), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self.end, program)
+        return program
+
     def pids(self, count):
         for _ in range(100 * HANGS):
             path = self.folder / "pids"
@@ -43,6 +62,8 @@ class Descendants(ProgramTest):
     def launch(self, script, *options):
         return self.start("launch", *options, "--", "sh", "-c", script)
 
+
+class Descendants(DescendantsTest):
     def test_end_with_a_run_that_ends_well(self):
         program = self.launch(LEAVES_PROCESSES, "--workers", 2)
         self.finish(program, 0)
@@ -70,6 +91,15 @@ class Descendants(ProgramTest):
         program.kill()
         self.wait_until_gone(pids)
 
+    def test_end_though_only_the_process_group_of_an_ended_worker_tells_whose_they_are(self):
+        program = self.launch("[ $RANK = 0 ] && { env -i sleep 1000 & echo $$ > zero; echo $! >> pids; exit 0; }\n"
+                              "echo $$ >> pids; sleep 1000", "--workers", 2)
+        pids = self.pids(2)
+        while stat_of(int((self.folder / "zero").read_text())):  # until the launcher has collected rank 0
+            time.sleep(0.01)
+        program.kill()
+        self.wait_until_gone(pids)
+
     def test_end_with_the_outer_of_two_launchers(self):
         (self.folder / "worker.sh").write_text(LEAVES_PROCESSES + "echo $$ >> pids; sleep 1000")
         program = self.start("launch", "--workers", 1, "--", BINARY, "launch", "--workers", 1, "--", "sh", "worker.sh")
@@ -81,15 +111,67 @@ class Descendants(ProgramTest):
         self.finish(self.launch("(sleep 0.3; echo done > finished) &", "--workers", 1), 0)
         self.assertEqual((self.folder / "finished").read_text(), "done\n")
 
-    def test_spares_what_was_there_before(self):
+    @unittest.skipUnless(can(NO_PROC), "needs a mount namespace")
+    def test_end_without_proc(self):
+        script = "sleep 1000 & echo $! >> pids; [ $RANK = 0 ] || sleep 1000"
+        self.finish(self.start_by([*NO_PROC, BINARY, "launch", "--workers", "1", "--", "sh", "-c", script]), 0)
+        self.assertEqual([pid for pid in self.pids(1) if runs(pid)], [])
+        program = self.start_by([*NO_PROC, BINARY, "launch", "--workers", "2", "--", "sh", "-c", script])
+        pids = self.pids(3)
+        program.kill()
+        self.wait_until_gone(pids)
+
+
+class Others(DescendantsTest):
+    """Processes that a launcher sees, but that are not of its run."""
+
+    def expect_spared(self, process):
+        self.addCleanup(kill_if_there, process)
+        self.assertTrue(runs(process))
+
+    def test_what_was_there_before_is_spared(self):
         script = f"set -m; sleep 1000 & echo $! > pids; exec {BINARY} launch --workers 1 -- true"
-        program = subprocess.Popen(["bash", "-c", script], cwd=self.folder, env=clean_environment(), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        self.addCleanup(self.end, program)
-        self.assertEqual(program.wait(HANGS), 0)
-        (kept,) = self.pids(1)
-        self.assertTrue(runs(kept))
-        os.kill(kept, signal.SIGKILL)
+        self.assertEqual(self.start_by(["bash", "-c", script]).wait(HANGS), 0)
+        self.expect_spared(*self.pids(1))
+
+    def test_orphans_of_what_was_there_before_are_spared(self):
+        script = ("set -m; (while [ ! -e ready ]; do sleep 0.01; done; setsid sleep 1000 & echo $! > pids) & "
+                  f"exec {BINARY} launch --workers 1 -- sh -c "
+                  "'setsid sleep 1000 & echo $! > left; touch ready; while [ ! -s pids ]; do sleep 0.01; done'")
+        self.assertEqual(self.start_by(["bash", "-c", script]).wait(HANGS), 0)
+        self.expect_spared(*self.pids(1))
+        self.assertFalse(runs(int((self.folder / "left").read_text())), "a worker has left it")
+
+    @unittest.skipUnless(can(AS_FIRST_PROCESS), "needs a process namespace")
+    def test_what_enters_the_container_of_a_launcher_is_spared(self):
+        script = ("setsid sleep 1000 & [ -n \"$LOCKSTEP_RESTART\" ] && { echo again > again; sleep 1000; }; touch ready; "
+                  "while [ ! -s pids ]; do sleep 0.01; done; exit 5")
+        outside = self.start_by([*AS_FIRST_PROCESS, BINARY, "launch", "--workers", "1", "--restarts", "1", "--", "sh", "-c",
+                                 script])
+        while not (self.folder / "ready").exists():
+            time.sleep(0.01)
+        (launcher,) = children_of(outside.pid)
+        subprocess.run(["nsenter", "--target", str(launcher), "--pid", "sh", "-c",
+                        "(setsid sleep 1000 & echo $! > pids.new); mv pids.new pids"], cwd=self.folder, check=True)
+        while not (self.folder / "again").exists():
+            self.assertIsNone(outside.poll())
+            time.sleep(0.01)
+        inside = pathlib.Path(f"/proc/{launcher}/root/proc/{self.pids(1)[0]}/cmdline")
+        self.assertEqual(inside.read_bytes(), b"sleep\x001000\x00")
+
+    def test_what_only_quotes_the_mark_is_spared(self):
+        program = self.launch("echo $LOCKSTEP_LAUNCHERS > mark; echo $$ >> pids; sleep 1000", "--workers", 1)
+        pids = self.pids(1)
+        mark = (self.folder / "mark").read_text().strip()
+        quoting = subprocess.Popen(["sleep", "1000"], env={**clean_environment(), "NOTE": f"LOCKSTEP_LAUNCHERS={mark}"})
+        marked = subprocess.Popen(["sleep", "1000"], env={**clean_environment(), "LOCKSTEP_LAUNCHERS": f"outer:{mark}"})
+        self.addCleanup(quoting.wait)
+        self.addCleanup(quoting.kill)
+        self.addCleanup(marked.kill)
+        program.kill()
+        self.wait_until_gone([*pids, marked.pid])
+        marked.wait()
+        self.assertIsNone(quoting.poll())
 
 
 if __name__ == "__main__":

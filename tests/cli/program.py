@@ -26,6 +26,12 @@ def stat_of(process):
         return None
 
 
+def runs(process):
+    """Whether the process has not ended; one that only waits to be reaped has."""
+    stat = stat_of(process)
+    return stat is not None and stat[0] != "Z"
+
+
 def processes():
     """All that run, as (process, parent, session, start); those that only wait to be reaped are left out."""
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
