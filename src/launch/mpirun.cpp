@@ -91,7 +91,9 @@ void become(std::vector<std::string> words, pid_t parent) {
 
 /// Starts mpirun and waits for its end.
 JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& options) {
-  Supervisor supervisor;
+  // mpirun, asked to end when its parent dies, needs about two seconds; a second request would make
+  // it leave Open MPI's files in /dev/shm.
+  Supervisor supervisor({.patience = std::chrono::seconds(6)});
   const pid_t parent = ::getpid();
   std::fflush(nullptr);
   const pid_t child = ::fork();

@@ -1,12 +1,13 @@
 """lockstep train and compare over every transport: the same weights, the same words, the same ends."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import time
 import unittest
 
-from program import SMALL, ProgramTest, rank_of_mpirun
+from program import HANGS, SMALL, ProgramTest, processes, rank_of_mpirun
 from stopped_training import StoppedTraining
 
 # Adds along the same tree on every transport, so that not a bit may differ.
@@ -80,10 +81,23 @@ class StoppedUnderMpirun(StoppedTraining):
         program = self.start_training()
         os.kill(self.worker_of(program, 1), signal.SIGSTOP)  # no step ends any more
         program.send_signal(signal.SIGINT)
-        time.sleep(1)  # for the first to be taken as one
+        time.sleep(1.5)  # within a second of the first it would be one with it
         program.send_signal(signal.SIGINT)
         _, errors = self.finish(program, code=1)
         self.assertIn("interrupted", errors)
+
+    def test_a_parent_that_is_killed_leaves_nothing_in_shared_memory(self):
+        program = self.start_training()
+        files = {word for rank in range(self.workers)
+                 for word in pathlib.Path(f"/proc/{self.worker_of(program, rank)}/maps").read_text().split()
+                 if word.startswith("/dev/shm/vader_segment")}
+        self.assertEqual(len(files), self.workers)
+        program.kill()
+        for _ in range(10 * HANGS):
+            if all(session != program.pid for _, _, session, _ in processes()):
+                break
+            time.sleep(0.1)
+        self.assertEqual([name for name in sorted(files) if os.path.exists(name)], [])
 
 
 if __name__ == "__main__":
