@@ -33,6 +33,11 @@ struct Start {
   std::vector<int> cores;  ///< to be pinned to; empty: any
 };
 
+/// Set for some jobs only. A launcher that is itself a worker of another job must not pass on what
+/// that one's launcher set.
+const std::vector<const char*> kVariablesOfOneJob{"LOCKSTEP_RESTART", "LOCKSTEP_ELASTIC",
+                                                  "LOCKSTEP_RECORDERS"};
+
 std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
                                const FlightRecorders& recorders, const Supervisor& supervisor,
                                const std::string& host) {
@@ -181,6 +186,7 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
   std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, "");
   start_workers(supervisor, starts, [&](const Start& start) {
     for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
+    for (const char* name : kVariablesOfOneJob) ::unsetenv(name);
     if (options.hosts) options.hosts->enter(start.worker.rank);
     const int code = body();
     std::fflush(nullptr);
@@ -200,7 +206,8 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
   std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, host_name());
   std::map<int, ExecTexts> environments;
   for (const Start& start : starts)
-    environments.try_emplace(start.worker.rank, Program::environment_with(start.variables));
+    environments.try_emplace(start.worker.rank,
+                             Program::environment_with(start.variables, kVariablesOfOneJob));
   std::optional<OutputRelay> relay;
   if (options.output.capture) {
     std::vector<int> ranks;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,11 +32,14 @@ Program::Program(const std::vector<std::string>& command)
 }
 
 std::vector<std::string> Program::environment_with(
-    const std::map<std::string, std::string>& changes) {
+    const std::map<std::string, std::string>& changes, const std::vector<const char*>& removed) {
   std::vector<std::string> environment;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    if (changes.count(text.substr(0, text.find('='))) == 0) environment.push_back(text);
+    const std::string name = text.substr(0, text.find('='));
+    if (changes.count(name) == 0 &&
+        std::find(removed.begin(), removed.end(), name) == removed.end())
+      environment.push_back(text);
   }
   for (const auto& [name, value] : changes) environment.push_back(name + "=" + value);
   return environment;

@@ -29,9 +29,9 @@ class Program {
   /// Throws UsageError for an empty command.
   explicit Program(const std::vector<std::string>& command);
 
-  /// This process's variables with these in their place.
+  /// This process's variables without those of `removed`, and with `changes`.
   static std::vector<std::string> environment_with(
-      const std::map<std::string, std::string>& changes);
+      const std::map<std::string, std::string>& changes, const std::vector<const char*>& removed);
 
   /// In a child: never returns.
   [[noreturn]] void execute(const ExecTexts& environment) const;

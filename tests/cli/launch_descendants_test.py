@@ -174,5 +174,16 @@ class Others(DescendantsTest):
         self.assertIsNone(quoting.poll())
 
 
+class NestedLaunch(ProgramTest):
+    def inner(self, *options, script="echo restart ${LOCKSTEP_RESTART:-none}, elastic ${LOCKSTEP_ELASTIC:-none}"):
+        return self.run_program("launch", "--workers", 1, *options, "--", "sh", "-c",
+                                '[ -e again ] || [ "$0" = elastic ] || { touch again; exit 3; }; '
+                                f'exec {BINARY} launch --workers 1 -- sh -c "$1"', options[0].strip("-"), script)[0]
+
+    def test_says_nothing_of_the_outer_one(self):
+        for options in (["--restarts", 1], ["--elastic"]):
+            self.assertEqual(self.inner(*options), "restart none, elastic none\n")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
