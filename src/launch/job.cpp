@@ -143,6 +143,7 @@ JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& r
   JobResult result = supervisor.wait(options.grace, {.ended = ended,
                                                      .stop = [&] { return site.tick(); },
                                                      .overdue = overdue,
+                                                     .interrupt_grace = options.interrupt_grace,
                                                      .interrupt_gently = options.interrupt_gently,
                                                      .interrupted = options.interrupted,
                                                      .goes_on = elastic});

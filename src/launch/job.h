@@ -20,6 +20,11 @@ struct JobOptions {
   /// How long the others may go on after one has failed. They need it to notice and to say who
   /// failed.
   std::chrono::milliseconds grace = std::chrono::seconds(10);
+  /// How long workers may go on after an interrupt was passed on to them, if that is more than
+  /// `grace`: a step and a checkpoint take their time. The SIGTERM that follows would count as a
+  /// second request, which `lockstep train` obeys without a checkpoint. A second interrupt leaves
+  /// them `grace`.
+  std::chrono::milliseconds interrupt_grace = std::chrono::seconds(60);
   /// Whether each worker is kept on its share of the cores, where there is at least one for each.
   /// Keeps caches warm and neighbours apart; turn it off where several jobs share a host, because
   /// each would take the same cores.

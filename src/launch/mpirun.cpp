@@ -106,6 +106,7 @@ JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& 
   supervisor.add({0, child});
   return supervisor.wait(options.grace, {.ended = {},
                                          .stop = {},
+                                         .interrupt_grace = options.interrupt_grace,
                                          .interrupt_gently = options.interrupt_gently,
                                          .interrupted = options.interrupted});
 }

@@ -80,14 +80,16 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
       descendants_.collect_adopted();
     else if (signal == SIGUSR1 && !hooks.interrupt_gently)
       signal_all(signal);  // means whatever it means to them
-    else if (signal != 0)
-      take_interrupt(signal, result, hooks);
+    else if (signal != 0 && take_interrupt(signal, result, hooks) && !kill)
+      terminate = Deadline::after(std::min(grace, terminate->left()));
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);
     descendants_.collect_groups();
     const bool failed = result.first_failure && !hooks.goes_on;
-    if (!terminate && (stop || failed || result.interrupted_by != 0))
-      terminate = Deadline::after(grace);
+    // Workers may need longer to end in good order than to notice that a peer has failed.
+    if (!terminate && result.interrupted_by != 0)
+      terminate = Deadline::after(std::max(grace, hooks.interrupt_grace));
+    if (!terminate && (stop || failed)) terminate = Deadline::after(grace);
     if (!kill && hooks.overdue && hooks.overdue()) terminate = Deadline::after({});
     if (terminate && terminate->passed() && !kill) {
       told_ = true;
@@ -99,14 +101,16 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
   return result;
 }
 
-void Supervisor::take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks) {
+bool Supervisor::take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks) {
   const bool again = result.interrupted_by != 0;
   // An impatient second ^C, or a shell's SIGHUP behind the terminal's.
-  if (again && hooks.interrupt_gently && !interrupted_until_->passed()) return;
+  const bool counts = !again || interrupted_until_->passed();
+  if (!counts && hooks.interrupt_gently) return false;
   if (!again) interrupted_until_ = Deadline::after(std::chrono::seconds(1));
   result.interrupted_by = signal;
   signal_all(!again && hooks.interrupt_gently ? SIGUSR1 : signal);
   if (hooks.interrupted) hooks.interrupted(again);
+  return again && counts;
 }
 
 int Supervisor::pause() {

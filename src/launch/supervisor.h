@@ -40,6 +40,8 @@ struct SupervisorHooks {
   std::function<bool()> stop;
   /// As often. True ends them without any.
   std::function<bool()> overdue{};
+  /// As in JobOptions.
+  std::chrono::milliseconds interrupt_grace{};
   /// As in JobOptions. Where it is not set, SIGUSR1 is only passed on.
   bool interrupt_gently = false;
   /// As in JobOptions.
@@ -64,8 +66,8 @@ class Supervisor {
   void add(const Worker& worker);
 
   /// Returns when all workers have ended. SIGINT, SIGTERM and SIGHUP are passed on to them. After a
-  /// failure the others have `grace` to notice and end by themselves; then they get SIGTERM, and a
-  /// moment later SIGKILL.
+  /// failure the others have `grace` to notice and end by themselves, and after an interrupt all
+  /// have at least hooks.interrupt_grace; then they get SIGTERM, and a moment later SIGKILL.
   JobResult wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks = {});
 
   /// Waits a tenth of a second; returns SIGINT, SIGTERM or SIGHUP if one came, else 0. For what is
@@ -81,7 +83,8 @@ class Supervisor {
   const std::string& mark() const { return descendants_.mark(); }
 
  private:
-  void take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks);
+  /// Returns whether it is a second request, which leaves workers only the grace of a failure.
+  bool take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks);
   void reap(JobResult& result, const SupervisorHooks& hooks);
   void signal_all(int signal) const;
 

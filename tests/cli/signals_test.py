@@ -115,6 +115,27 @@ class Twice(SignalsTest):
             shutil.rmtree(self.folder / "run")
 
 
+class Grace(ProgramTest):
+    def test_of_an_interrupt_is_longer_than_that_of_a_failure(self):
+        script = "trap 'sleep 2; echo saved; exit 0' INT; echo ready; while :; do sleep 0.1; done"
+        program = self.start("launch", "--workers", 2, "--grace", 0.1, "--", "sh", "-c", script)
+        for _ in range(2):
+            self.wait_for(program, "ready")
+        program.send_signal(signal.SIGINT)
+        output, _ = self.finish(program, 128 + signal.SIGINT)
+        self.assertEqual(output, "saved\nsaved\n")
+
+    def test_is_that_of_a_failure_after_a_second_interrupt(self):
+        script = "trap '' INT; echo ready; while :; do sleep 0.1; done"
+        program = self.start("launch", "--workers", 2, "--grace", 0.1, "--", "sh", "-c", script)
+        for _ in range(2):
+            self.wait_for(program, "ready")
+        program.send_signal(signal.SIGINT)
+        time.sleep(1.5)  # within a second it would be one with the first
+        program.send_signal(signal.SIGINT)
+        self.finish(program, 128 + signal.SIGINT)
+
+
 class Waiting(ProgramTest):
     def rank(self, rank, *arguments):
         variables = {"RANK": str(rank), "WORLD_SIZE": "3", "MASTER_PORT": str(self.port)}
