@@ -32,9 +32,6 @@ train::StopAsked prepare_for(OnInterrupt on_interrupt, const StopRequestOptions&
   };
 }
 
-/// The parent announces what signals do, and passes on only what counts.
-constexpr StopRequestOptions kForked{.announced = false, .sifted = false};
-
 void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
                           std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
   const train::StopAsked stop_asked = prepare_for(on_interrupt, {});
@@ -83,7 +80,7 @@ launch::JobResult run_processes_training(const train::TrainConfig& config, Progr
   job.hosts = hosts;
   return launch::run_forked(job, [&] {
     try {
-      const train::StopAsked stop_asked = prepare_for(on_interrupt, kForked);
+      const train::StopAsked stop_asked = prepare_for(on_interrupt, kBelowParent);
       const auto progress = make_progress(style, log_every, out);
       if (config.elastic) {
         launch::Muster muster = make_muster(config, config.transport);

@@ -60,8 +60,8 @@ void pass_on(int signal) {
     if (!catching) end_by(signal);
     leave_lost_terminal();
     const bool again = requested.exchange(true);
-    if (again && chosen.sifted && !one_with_first->passed()) continue;
-    if (!again) one_with_first = Deadline::after(std::chrono::seconds(1));
+    if (again && !one_with_first->passed()) continue;
+    if (!again) one_with_first = Deadline::after(chosen.one_request);
     if (chosen.announced) announce_stop(again);
     if (again) end_by(signal);
   }

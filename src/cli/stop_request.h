@@ -4,6 +4,8 @@
 // give it time. SIGHUP stays ignored where it was, as under nohup.
 #pragma once
 
+#include <chrono>
+
 namespace lockstep::cli {
 
 /// From now on these signals never interrupt this thread or those that it starts: call it before
@@ -13,9 +15,16 @@ void hold_stop_requests();
 struct StopRequestOptions {
   /// Whether to say on standard error what a signal does. For one process of a run.
   bool announced = true;
-  /// Whether a second signal counts only after a second. Not where the parent process sees to that.
-  bool sifted = true;
+  /// Signals within this time of the first one are one request with it. Shorter than a second where
+  /// a parent process sifts signals, too: what that one passes on later must count.
+  std::chrono::milliseconds one_request = std::chrono::seconds(1);
 };
+
+/// For workers whose parent process, which announces what signals do, sifts them for a second. It
+/// may be signalled together with them, as batch systems do: then each worker gets a signal of its
+/// own beside the one that its parent passes on.
+constexpr StopRequestOptions kBelowParent{.announced = false,
+                                          .one_request = std::chrono::milliseconds(500)};
 
 /// From now on the first of them is only noted. Calling it again changes nothing. Holds them, too.
 void catch_stop_requests(const StopRequestOptions& options = {});

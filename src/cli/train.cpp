@@ -111,8 +111,8 @@ void require_ready(const train::TrainConfig& config) {
 
 /// The train that started this one under mpirun speaks for all, and passes on what counts.
 StopRequestOptions stop_requests_of(int rank, const TrainCommand& command) {
-  const bool on_its_own = command.progress.empty();
-  return {.announced = on_its_own && rank == 0, .sifted = on_its_own};
+  if (!command.progress.empty()) return kBelowParent;
+  return {.announced = rank == 0};
 }
 
 /// Started by a launcher: this process is one worker of the run.

@@ -115,6 +115,25 @@ class Twice(SignalsTest):
             shutil.rmtree(self.folder / "run")
 
 
+class Together(SignalsTest):
+    """A parent and its workers, all signalled at once: by a batch system, by systemd, by pkill."""
+
+    def expect_one_request(self, program, code, number):
+        for process in [program.pid, *children_of(program.pid)]:
+            os.kill(process, number)
+        _, errors = self.finish(program, code)
+        self.assertNotIn(HURRIED, errors)
+        self.assertRegex(errors, r"stopped after iteration \d+ .*--resume")
+        self.assertEqual(len(self.checkpoints("run")), 1)
+        shutil.rmtree(self.folder / "run")
+
+    def test_is_one_request(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self.expect_one_request(self.training(), 1, number)
+        self.expect_one_request(self.training("--shards", 2, "--elastic"), 1, signal.SIGTERM)
+        self.expect_one_request(self.training(launched=True), 128 + signal.SIGTERM, signal.SIGTERM)
+
+
 class Grace(ProgramTest):
     def test_of_an_interrupt_is_longer_than_that_of_a_failure(self):
         script = "trap 'sleep 2; echo saved; exit 0' INT; echo ready; while :; do sleep 0.1; done"
