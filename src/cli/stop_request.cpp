@@ -69,23 +69,27 @@ void pass_on(int signal) {
 
 }  // namespace
 
+void block_stop_signals() {
+  const sigset_t signals = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 void hold_stop_requests() {
   static std::once_flag once;
   std::call_once(once, [] {
-    const sigset_t signals = stop_signals();
-    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::thread thread(take_signals, signals);
+    block_stop_signals();
+    std::thread thread(take_signals, stop_signals());
     taker = thread.native_handle();
     thread.detach();
   });
 }
 
 void catch_stop_requests(const StopRequestOptions& options) {
-  hold_stop_requests();
   static std::once_flag once;
   std::call_once(once, [&] {
     chosen = options;
     catching = true;
+    hold_stop_requests();  // takes what has waited so far
     const sigset_t signals = stop_signals();
     struct sigaction action {};
     action.sa_handler = pass_on;

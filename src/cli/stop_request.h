@@ -26,6 +26,10 @@ struct StopRequestOptions {
 constexpr StopRequestOptions kBelowParent{.announced = false,
                                           .one_request = std::chrono::milliseconds(500)};
 
+/// From now on these signals wait, in this thread and in those that it starts, until something
+/// takes them: a supervisor of workers does, or catch_stop_requests().
+void block_stop_signals();
+
 /// From now on the first of them is only noted. Calling it again changes nothing. Holds them, too.
 void catch_stop_requests(const StopRequestOptions& options = {});
 

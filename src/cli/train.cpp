@@ -176,10 +176,17 @@ std::optional<int> launched_workers(const launch::Place& place, bool elastic) {
 }
 
 void train_with_workers(const TrainCommand& command) {
+/// Once workers have ended, a first signal is only noted: the report is still to be written.
+struct ReportsDespiteSignals {
+  ReportsDespiteSignals() { block_stop_signals(); }
+  ~ReportsDespiteSignals() { catch_stop_requests({.announced = false}); }
+};
+
   const train::Summary summary = with_report(
       command, [] { return true; },
       [&] {
         return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
+        const ReportsDespiteSignals signals;
                             OnInterrupt::checkpoint);
       });
   write_json(command.view.json, train::to_json(summary));

@@ -134,6 +134,19 @@ class Together(SignalsTest):
         self.expect_one_request(self.training(launched=True), 128 + signal.SIGTERM, signal.SIGTERM)
 
 
+class WhileReportIsWritten(SignalsTest):
+    def test_a_second_request_leaves_nothing_out(self):
+        for pause in (0.02, 0.05, 0.08, 0.12, 0.16):
+            program = self.training()
+            program.send_signal(signal.SIGINT)
+            time.sleep(pause)
+            program.send_signal(signal.SIGINT)
+            output, errors = self.finish(program, 1)
+            self.assertIn("report: run/report.html", output)
+            self.assertEqual(len(self.checkpoints("run")), 1, errors)
+            shutil.rmtree(self.folder / "run")
+
+
 class Grace(ProgramTest):
     def test_of_an_interrupt_is_longer_than_that_of_a_failure(self):
         script = "trap 'sleep 2; echo saved; exit 0' INT; echo ready; while :; do sleep 0.1; done"
