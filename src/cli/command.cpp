@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/output.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -20,10 +21,10 @@ int report_exception(const std::string& prefix) {
   try {
     throw;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "{}: {}\n", prefix, error.what());
+    put(stderr, "{}: {}\n", prefix, error.what());
     return kBadUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", prefix, error.what());
+    put(stderr, "{}: {}\n", prefix, error.what());
     return kFailure;
   }
 }

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/launch_options.h"
+#include "cli/output.h"
 #include "cli/post_mortem.h"
 #include "cli/restarts.h"
 #include "launch/job.h"
@@ -53,9 +54,7 @@ int run_launch(const CLI::App& command, LaunchCommand& options) {
   const std::filesystem::path& log_dir = options.job.output.log_dir;
   if (!log_dir.empty()) remove_post_mortem(log_dir);
   options.job.nodes.waiting = [&](const std::string& what) {
-    const std::string text =
-        fmt::format("lockstep launch: node {} waits for {}\n", options.job.nodes.rank, what);
-    std::fputs(text.c_str(), stderr);  // fmt::print would throw where nobody reads
+    put(stderr, "lockstep launch: node {} waits for {}\n", options.job.nodes.rank, what);
   };
   const auto run = [&](int restart) {
     options.job.nodes.restart = restart;

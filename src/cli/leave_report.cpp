@@ -1,10 +1,9 @@
 #include "cli/leave_report.h"
 
 #include "base/folder_lock.h"
+#include "cli/output.h"
 #include "report/report.h"
 #include "report/tensorboard.h"
-
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <functional>
@@ -28,7 +27,7 @@ void try_to_make(const char* what, const std::function<void()>& make) {
     make();
   } catch (const std::exception& problem) {
     std::fflush(stdout);
-    fmt::print(stderr, "lockstep: there is no {}: {}\n", what, problem.what());
+    put(stderr, "lockstep: there is no {}: {}\n", what, problem.what());
   }
 }
 
@@ -38,7 +37,7 @@ void leave_report(const std::filesystem::path& folder, bool print) {
   if (!report::has_runs(folder) || is_anothers(folder)) return;
   try_to_make("report", [&] {
     const std::filesystem::path file = report::write_report(folder);
-    if (print) fmt::print("report: {}\n", file.string());
+    if (print) put(stdout, "report: {}\n", file.string());
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/deadline.h"
 #include "cli/bar.h"
+#include "cli/output.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +15,6 @@
 namespace lockstep::cli {
 
 namespace {
-
-/// Output that cannot be written, because a terminal has hung up or a disk is full, ends no
-/// training: what counts is in the run's folder.
-template <typename... Arguments>
-void put(std::FILE* out, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  std::fputs(fmt::format(text, std::forward<Arguments>(arguments)...).c_str(), out);
-}
 
 /// Not among the results, which somebody may read by program.
 void print_notice(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <lockstep/init.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/post_mortem.h"
 #include "cli/restarts.h"
 #include "cli/stop_request.h"
@@ -114,9 +115,9 @@ void say_restart(const launch::JobResult& ended, int restart, const train::Train
   const std::string from = config.resume
                                ? train::newest_checkpoint(config.run_dir).string()
                                : "the beginning, since there is no checkpoint (--checkpoint-every)";
-  fmt::print(stderr, "lockstep: {}: starting again from {} ({} of {})\n",
-             ended.first_failure ? ended.first_failure->text() : "the run failed", from, restart,
-             config.restarts);
+  put(stderr, "lockstep: {}: starting again from {} ({} of {})\n",
+      ended.first_failure ? ended.first_failure->text() : "the run failed", from, restart,
+      config.restarts);
 }
 
 void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
@@ -128,7 +129,7 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
         needs_mpirun(now.transport, now.workers)
             ? run_mpirun_training(now, style, log_every, on_interrupt)
             : run_processes_training(now, style, log_every, out, on_interrupt, hosts);
-    fmt::print(stderr, "{}", leave_post_mortem(result, "lockstep: ", now.run_dir));
+    put(stderr, "{}", leave_post_mortem(result, "lockstep: ", now.run_dir));
     return result;
   };
   const auto say = [&](const launch::JobResult& ended, int restart) {

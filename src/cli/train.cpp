@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/control_options.h"
 #include "cli/leave_report.h"
+#include "cli/output.h"
 #include "cli/post_mortem.h"
 #include "cli/restarts.h"
 #include "cli/run_training.h"
@@ -51,16 +52,16 @@ ProgressStyle worker_style(const TrainCommand& command) {
 }
 
 void print_summary(const train::Summary& summary, const train::TrainConfig& config) {
-  fmt::print("{} iterations in {:.2f} s: {:.5f} s/iteration (median), {:.0f} images/s\n",
-             summary.iterations, summary.seconds_total, summary.seconds_per_iteration.p50,
-             summary.images_per_second);
-  fmt::print("train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
-             summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
-             100 * summary.test_accuracy);
-  if (!summary.stopped.empty()) fmt::print("stopped early: {}\n", summary.stopped);
-  fmt::print("{}\n", summary.verdict);
-  fmt::print("weights {}; the run is recorded in {}\n", summary.weights_sha256.substr(0, 16),
-             config.run_dir.string());
+  put(stdout, "{} iterations in {:.2f} s: {:.5f} s/iteration (median), {:.0f} images/s\n",
+      summary.iterations, summary.seconds_total, summary.seconds_per_iteration.p50,
+      summary.images_per_second);
+  put(stdout, "train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
+      summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
+      100 * summary.test_accuracy);
+  if (!summary.stopped.empty()) put(stdout, "stopped early: {}\n", summary.stopped);
+  put(stdout, "{}\n", summary.verdict);
+  put(stdout, "weights {}; the run is recorded in {}\n", summary.weights_sha256.substr(0, 16),
+      config.run_dir.string());
 }
 
 /// Trains, and prints what came out where results are `shown`, which is asked when it has ended; a
@@ -175,18 +176,18 @@ std::optional<int> launched_workers(const launch::Place& place, bool elastic) {
   return place.size > 1 ? std::optional(place.size) : std::nullopt;
 }
 
-void train_with_workers(const TrainCommand& command) {
 /// Once workers have ended, a first signal is only noted: the report is still to be written.
 struct ReportsDespiteSignals {
   ReportsDespiteSignals() { block_stop_signals(); }
   ~ReportsDespiteSignals() { catch_stop_requests({.announced = false}); }
 };
 
+void train_with_workers(const TrainCommand& command) {
   const train::Summary summary = with_report(
       command, [] { return true; },
       [&] {
-        return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
         const ReportsDespiteSignals signals;
+        return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
                             OnInterrupt::checkpoint);
       });
   write_json(command.view.json, train::to_json(summary));

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from launch_nodes_test import free_port
-from program import BINARY, ENDLESS, HANGS, ProgramTest, children_of, clean_environment
+from program import BINARY, ENDLESS, HANGS, SMALL, ProgramTest, children_of, clean_environment
 
 ANNOUNCED = "lockstep: stopping after the step under way, with a checkpoint; once more ends the run at once, without one\n"
 HURRIED = "lockstep: ending at once, without a checkpoint\n"
@@ -166,6 +166,34 @@ class Grace(ProgramTest):
         time.sleep(1.5)  # within a second it would be one with the first
         program.send_signal(signal.SIGINT)
         self.finish(program, 128 + signal.SIGINT)
+
+
+class LostTerminal(ProgramTest):
+    """A terminal that is closed where the hang-up is ignored, or reaches nobody."""
+
+    def start_on_terminal(self, *arguments):
+        master, slave = pty.openpty()
+        program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=clean_environment(), stdin=slave,
+                                   stdout=slave, stderr=slave, start_new_session=True, preexec_fn=ignore(signal.SIGHUP))
+        os.close(slave)
+        return program, master
+
+    def test_does_not_spoil_a_run(self):
+        for transport in ("shm", "thread"):
+            program, terminal = self.start_on_terminal("train", *SMALL, "--epochs", 100, "--workers", 2, "--transport",
+                                                       transport, "--log-every", 1, "--run-dir", transport)
+            shown = b""
+            while b"iteration 5/" not in shown:
+                shown += os.read(terminal, 1 << 16)
+            os.close(terminal)
+            self.assertEqual(program.wait(HANGS), 0)
+            for name in ("summary.json", "report.html"):
+                self.assertTrue((self.folder / transport / name).exists(), name)
+
+    def test_does_not_hide_bad_usage(self):
+        program, terminal = self.start_on_terminal("train", "--resume")
+        os.close(terminal)
+        self.assertEqual(program.wait(HANGS), 2)
 
 
 class Waiting(ProgramTest):
