@@ -186,8 +186,8 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
   Supervisor supervisor;
   std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, "");
   start_workers(supervisor, starts, [&](const Start& start) {
-    for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
     for (const char* name : kVariablesOfOneJob) ::unsetenv(name);
+    for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
     if (options.hosts) options.hosts->enter(start.worker.rank);
     const int code = body();
     std::fflush(nullptr);
