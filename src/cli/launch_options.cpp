@@ -129,7 +129,8 @@ void add_launch_options(CLI::App& command, LaunchCommand& options) {
       ->check(CLI::Range(1, 1024));
   command
       .add_option("--grace", options.grace,
-                  "seconds the others may go on after one worker has failed")
+                  "seconds the others may go on after one worker has failed; after an interrupt "
+                  "at least 60")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command
