@@ -18,6 +18,8 @@
 
 #include <unistd.h>
 
+#include <exception>
+#include <functional>
 #include <optional>
 
 namespace lockstep::launch {
@@ -41,48 +43,99 @@ struct Rendezvous {
   }
 };
 
-/// Rank 0 serves, and MPI tells the others where, the token and the run's identity.
-void meet_through_mpi(const Place& place, const std::string& interface, const Deadline& deadline,
-                      Rendezvous& rendezvous) {
-  comm::MpiRuntime& mpi = comm::MpiRuntime::instance();
-  if (mpi.world_size() != place.size || mpi.world_rank() != place.rank)
-    throw UsageError(fmt::format(
-        "this process was started as rank {} of {}, but Open MPI knows it as rank {} of "
-        "{}: start it with the mpirun of the Open MPI that Lockstep was built with",
-        place.rank, place.size, mpi.world_rank(), mpi.world_size()));
-  std::string card;
-  if (place.rank == 0) {
-    rendezvous.token = place.token.empty() ? make_token() : place.token;
-    const bool one_host = place.local_size == place.size;
-    const std::string host = !interface.empty() ? address_of_interface(interface)
-                             : one_host         ? "127.0.0.1"
-                                                : address_of_this_host();
-    rendezvous.serve({host, 0});
-    card = fmt::format("{} {} {}", rendezvous.address.text(), rendezvous.token, rendezvous.run);
+/// What a rank finds out before it meets the others. If it fails here it still has to meet them:
+/// they wait for it, and where no launcher tells them of its end it tells them itself.
+struct Preparation {
+  std::vector<std::string> request;
+  std::string host;  ///< the address of the interface; empty where none is named
+  std::exception_ptr failure;
+  std::string reason;  ///< of the failure
+
+  /// REQUIRES: called where `error` is handled.
+  void fail(const Error& error) {
+    failure = std::current_exception();
+    reason = error.what();
   }
-  const std::vector<std::string> words = split(mpi.broadcast(card, deadline), ' ');
+};
+
+std::string host_of(const std::string& interface) {
+  return interface.empty() ? "" : address_of_interface(interface);
+}
+
+Preparation prepare(int workers, const std::string& transport, const std::string& interface) {
+  Preparation mine;
+  try {
+    mine.request = make_request(workers, /*elastic=*/false, transport);
+    mine.host = host_of(interface);
+  } catch (const Error& error) {
+    mine.fail(error);
+  }
+  return mine;
+}
+
+/// Rank 0's part of meet_through_mpi: what it broadcasts of the rendezvous that it serves.
+std::string serve_for_mpi(const Place& place, const std::string& host, Rendezvous& rendezvous) {
+  rendezvous.token = place.token.empty() ? make_token() : place.token;
+  const bool one_host = place.local_size == place.size;
+  rendezvous.serve({!host.empty() ? host : one_host ? "127.0.0.1" : address_of_this_host(), 0});
+  return fmt::format("{} {} {}", rendezvous.address.text(), rendezvous.token, rendezvous.run);
+}
+
+void require_same_world(const Place& place, const comm::MpiRuntime& mpi) {
+  if (mpi.world_size() == place.size && mpi.world_rank() == place.rank) return;
+  throw UsageError(
+      fmt::format("this process was started as rank {} of {}, but Open MPI knows it as rank {} of "
+                  "{}: start it with the mpirun of the Open MPI that Lockstep was built with",
+                  place.rank, place.size, mpi.world_rank(), mpi.world_size()));
+}
+
+/// Rank 0 serves, and MPI tells the others where, the token and the run's identity, or why there is
+/// no rendezvous.
+void meet_through_mpi(const Place& place, Preparation& mine, const Deadline& deadline,
+                      Rendezvous& rendezvous) {
+  constexpr std::string_view kNone = "none ";
+  comm::MpiRuntime& mpi = comm::MpiRuntime::instance();
+  require_same_world(place, mpi);
+  std::string card;
+  if (place.rank == 0 && !mine.failure) {
+    try {
+      card = serve_for_mpi(place, mine.host, rendezvous);
+    } catch (const Error& error) {
+      mine.fail(error);
+    }
+  }
+  if (place.rank == 0 && mine.failure) card = std::string(kNone) + mine.reason;
+  card = mpi.broadcast(card, deadline);
+  if (card.starts_with(kNone)) {
+    if (mine.failure) return;
+    throw PeerLostError(0,
+                        fmt::format("rank 0 cannot join the run: {}", card.substr(kNone.size())));
+  }
+  const std::vector<std::string> words = split(card, ' ');
   if (words.size() != 3) throw Error("rank 0 told no rendezvous: did it fail?");
   rendezvous.address = Address::parse(words[0], "rank 0's rendezvous");
   rendezvous.token = words[1];
   rendezvous.run = words[2];
 }
 
-std::shared_ptr<Rendezvous> meet(const Place& place, const std::string& interface,
-                                 const Deadline& deadline) {
+/// The rendezvous has no client where rank 0 could not serve it.
+std::shared_ptr<Rendezvous> meet(const Place& place, Preparation& mine, const Deadline& deadline) {
   auto rendezvous = std::make_shared<Rendezvous>();
   rendezvous->address = place.rendezvous;
   rendezvous->token = place.token;
   rendezvous->run = place.run;
   if (place.bootstrap == Bootstrap::mpi)
-    meet_through_mpi(place, interface, deadline, *rendezvous);
+    meet_through_mpi(place, mine, deadline, *rendezvous);
   else if (place.bootstrap == Bootstrap::rank_zero && place.rank == 0)
     rendezvous->serve(place.rendezvous);
-  rendezvous->client.emplace(rendezvous->address, rendezvous->token, deadline, rendezvous->run);
+  const bool nowhere = place.bootstrap == Bootstrap::mpi && place.rank == 0 && mine.failure;
+  if (!nowhere)
+    rendezvous->client.emplace(rendezvous->address, rendezvous->token, deadline, rendezvous->run);
   return rendezvous;
 }
 
-std::string address_for(const std::string& interface, const Address& rendezvous) {
-  if (!interface.empty()) return address_of_interface(interface);
+std::string address_for(const std::string& host, const Address& rendezvous) {
+  if (!host.empty()) return host;
   return rendezvous.is_loopback() ? "127.0.0.1" : address_towards(rendezvous);
 }
 
@@ -92,11 +145,50 @@ std::string choose_transport(const GroupOptions& options, const Place& place) {
   return open ? place.transport : options.transport;
 }
 
+std::string choose_interface(const GroupOptions& options, const Place& place) {
+  return options.interface.empty() ? place.interface : options.interface;
+}
+
 void tell_of_this_process(comm::Store& store, const Place& place,
                           const std::vector<std::string>& request) {
   store.set(fmt::format("rank {}", place.rank),
             fmt::format("pid {} on {}", ::getpid(), host_name()));
   publish_request(store, place.rank, request);
+}
+
+void skip_mpi_finalize() noexcept {
+  try {
+    comm::MpiRuntime::instance().skip_finalize();
+  } catch (const Error&) {
+    // MPI could not be started.
+  }
+}
+
+/// Does a part of joining. MPI_Finalize waits for every rank: one that fails alone leaves it out,
+/// as the others wait for it elsewhere. Where all fail alike they end together.
+void join_with_others(const Place& place, const std::function<void()>& part) {
+  try {
+    part();
+  } catch (const MismatchError&) {
+    throw;
+  } catch (const PeerLostError&) {
+    throw;
+  } catch (...) {
+    if (place.bootstrap == Bootstrap::mpi) skip_mpi_finalize();
+    throw;
+  }
+}
+
+/// Meets the others and tells them what this rank asks for, or why it cannot join.
+void meet_and_tell(const Place& place, Preparation& mine, const Deadline& deadline,
+                   Joined& joined) {
+  const auto rendezvous = meet(place, mine, deadline);
+  if (mine.failure && rendezvous->client)
+    publish_failure(*rendezvous->client, place.rank, place.size, mine.reason);
+  if (mine.failure) return;
+  joined.run = {std::shared_ptr<comm::Store>(rendezvous, &*rendezvous->client), rendezvous->token,
+                address_for(mine.host, rendezvous->address), rendezvous->client->run()};
+  tell_of_this_process(*joined.run.store, place, mine.request);
 }
 
 }  // namespace
@@ -108,15 +200,20 @@ Joined join_run(const GroupOptions& options, const Deadline& deadline) {
   joined.world = comm::Membership::world(place.rank, place.size);
   joined.transport = choose_transport(options, place);
   if (place.size == 1) return joined;
-  const std::string interface = options.interface.empty() ? place.interface : options.interface;
-  const auto rendezvous = meet(place, interface, deadline);
-  joined.run = {std::shared_ptr<comm::Store>(rendezvous, &*rendezvous->client), rendezvous->token,
-                address_for(interface, rendezvous->address), rendezvous->client->run()};
+  Preparation mine = prepare(place.size, joined.transport, choose_interface(options, place));
+  if (mine.failure && place.bootstrap == Bootstrap::launcher) std::rethrow_exception(mine.failure);
+  try {
+    join_with_others(place, [&] { meet_and_tell(place, mine, deadline, joined); });
+  } catch (const Error&) {
+    if (!mine.failure) throw;
+  }
+  if (mine.failure) std::rethrow_exception(mine.failure);
   if (place.bootstrap == Bootstrap::mpi) joined.network = comm::Network::mpi;
-  joined.request = make_request(place.size, /*elastic=*/false, joined.transport);
-  tell_of_this_process(*joined.run.store, place, joined.request);
+  joined.request = std::move(mine.request);
   comm::require_transport(joined.transport);
-  require_same_requests(*joined.run.store, place.rank, place.size, /*elastic=*/false, deadline);
+  join_with_others(place, [&] {
+    require_same_requests(*joined.run.store, place.rank, place.size, /*elastic=*/false, deadline);
+  });
   return joined;
 }
 
@@ -133,8 +230,8 @@ Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline) {
   const std::string run = StoreClient(rendezvous, place.token, deadline, place.run).run();
   joined.client =
       std::make_shared<StoreClient>(rendezvous, place.token, Deadline::after(kPatience), run);
-  const std::string interface = options.interface.empty() ? place.interface : options.interface;
-  joined.run = {joined.client, place.token, address_for(interface, rendezvous), run};
+  const std::string host = host_of(choose_interface(options, place));
+  joined.run = {joined.client, place.token, address_for(host, rendezvous), run};
   joined.request = make_request(elastic_workers().value(), /*elastic=*/true, joined.transport);
   tell_of_this_process(*joined.client, place, joined.request);
   comm::require_transport(joined.transport);

@@ -22,6 +22,8 @@ namespace {
 using Request = std::vector<std::string>;
 
 constexpr const char* kArrival = "all ranks' arrival";
+/// The first line of what a rank publishes that cannot join; the reason follows.
+constexpr const char* kFailed = "cannot join";
 /// For ranks that may not come at all, when others have a difference to be told of.
 constexpr std::chrono::seconds kForTheRest(3);
 /// The list of ranks may be long.
@@ -41,6 +43,18 @@ std::string table_line() {
                      quick_hash(std::as_bytes(std::span(table))));
 }
 
+std::string name_failure(int rank, const std::string& why) {
+  return fmt::format("rank {} cannot join the run: {}", rank, why);
+}
+
+/// What a rank asks for. Throws PeerLostError if it cannot join.
+Request request_of(comm::Store& store, int rank, const Deadline& deadline) {
+  Request request = split(store.get(request_key(rank), deadline, rank), '\n');
+  if (request.front() != kFailed) return request;
+  const std::string why = fmt::format("{}", fmt::join(request.begin() + 1, request.end(), "\n"));
+  throw PeerLostError(rank, name_failure(rank, why));
+}
+
 /// What each rank asks for. Once two differ, the rest is not waited for any longer than a moment.
 std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers, bool elastic,
                                                  const Deadline& deadline) {
@@ -49,7 +63,7 @@ std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers
   for (int rank = 0; rank < workers; ++rank) {
     requests.emplace_back();
     try {
-      requests.back() = split(store.get(request_key(rank), soon ? *soon : deadline, rank), '\n');
+      requests.back() = request_of(store, rank, soon ? *soon : deadline);
     } catch (const PeerLostError&) {
       if (!elastic && !soon) throw;
     } catch (const TimeoutError& late) {
@@ -61,6 +75,10 @@ std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers
   return requests;
 }
 
+std::string verdict_on_lost(int rank, const std::string& how) {
+  return fmt::format("{} {}", rank, how);
+}
+
 /// What rank 0 tells all: nothing if all are alike, else −1 and the difference, or the rank that
 /// has ended and how.
 std::string judge(comm::Store& store, int workers, bool elastic, const Deadline& deadline) {
@@ -69,10 +87,9 @@ std::string judge(comm::Store& store, int workers, bool elastic, const Deadline&
     verdict = first_difference(all_requests(store, workers, elastic, deadline));
     if (!verdict.empty()) verdict = "-1 " + verdict;
   } catch (const PeerLostError& lost) {
-    verdict = fmt::format("{} {}", lost.rank(), lost.what());
+    verdict = verdict_on_lost(lost.rank(), lost.what());
   }
-  verdict.resize(std::min(verdict.size(), kLongestVerdict));
-  return verdict;
+  return verdict.substr(0, kLongestVerdict);
 }
 
 [[noreturn]] void throw_verdict(const std::string& verdict) {
@@ -90,8 +107,8 @@ std::string judge(comm::Store& store, int workers, bool elastic, const Deadline&
 /// Rank 0 asks only the ranks of its own world: those beyond it compare themselves with rank 0.
 std::string judge_against_first(comm::Store& store, int rank, const Deadline& deadline) {
   std::vector<std::optional<Request>> requests(static_cast<std::size_t>(rank) + 1);
-  requests.front() = split(store.get(request_key(0), deadline, 0), '\n');
-  requests.back() = split(store.get(request_key(rank), deadline, rank), '\n');
+  requests.front() = request_of(store, 0, deadline);
+  requests.back() = request_of(store, rank, deadline);
   const std::string difference = first_difference(requests);
   return difference.empty() ? "" : "-1 " + difference;
 }
@@ -118,6 +135,14 @@ std::vector<std::string> make_request(int workers, bool elastic, const std::stri
 
 void publish_request(comm::Store& store, int rank, const std::vector<std::string>& request) {
   store.set(request_key(rank), fmt::format("{}", fmt::join(request, "\n")));
+}
+
+void publish_failure(comm::Store& store, int rank, int workers, const std::string& why) {
+  const std::string reason = why.substr(0, kLongestVerdict);
+  publish_request(store, rank, {kFailed, reason});
+  if (rank > 0) return store.set(heard_key(rank), "");
+  store.set(kArrival, verdict_on_lost(rank, name_failure(rank, reason)));
+  wait_until_heard(store, workers);
 }
 
 void require_same_requests(comm::Store& store, int rank, int workers, bool elastic,

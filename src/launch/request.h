@@ -2,7 +2,7 @@
 // transport, another version of Lockstep) could only wait for each other in vain, each in its own
 // way: they compare at the rendezvous, before there is a group.
 //
-//   request/2            what rank 2 asks for, one line each
+//   request/2            what rank 2 asks for, one line each, or why it cannot join
 //   all ranks' arrival   rank 0 has seen all requests: nothing, or what is wrong with them
 //   heard/2              rank 2 knows what is wrong
 #pragma once
@@ -20,6 +20,10 @@ std::vector<std::string> make_request(int workers, bool elastic, const std::stri
 
 /// Tells the rendezvous, once.
 void publish_request(comm::Store& store, int rank, const std::vector<std::string>& request);
+
+/// Tells the rendezvous, instead of a request, why this rank cannot join: the others need not wait
+/// for it, and get a PeerLostError with the reason. Rank 0 stays until those that have come know.
+void publish_failure(comm::Store& store, int rank, int workers, const std::string& why);
 
 /// Waits until all `workers` ranks have published theirs. Throws MismatchError, the same on all
 /// ranks, if two differ: it names the ranks and what each came with. Throws TimeoutError and

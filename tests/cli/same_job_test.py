@@ -88,19 +88,35 @@ class SameJob(ProgramTest):
                           r"table \(LOCKSTEP_AUTO_TABLE\) of checksum ", errors, re.MULTILINE)
         self.assertEqual(len(said), 2, errors)
 
-    def test_srun_s_variables_do_as_well(self):
+    def start_as_srun(self, script, environment):
+        """Two ranks, one of which serves the rendezvous."""
         ranks, port = [], free_port()
         for rank in range(2):
             place = {"SLURM_PROCID": str(rank), "SLURM_NTASKS": "2", "SLURM_LOCALID": str(rank), "SLURM_JOB_ID": "1",
                      "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-            ranks.append(subprocess.Popen(["sh", "-c", SCRIPT, "sh"], cwd=self.folder, text=True,
-                                          env={**clean_environment(), **place, **variables({"--transport": "gloo"})},
+            ranks.append(subprocess.Popen(["sh", "-c", script, "sh"], cwd=self.folder, text=True,
+                                          env={**clean_environment(), **place, **environment},
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-        for rank in ranks:
+        return ranks
+
+    def test_srun_s_variables_do_as_well(self):
+        for rank in self.start_as_srun(SCRIPT, variables({"--transport": "gloo"})):
             _, errors = rank.communicate(timeout=HANGS)
             self.assertEqual(rank.returncode, 1, errors)
             self.expect_named(errors, "the ranks of this run were not started alike: rank 0 came with transport auto; "
                                       "rank 1 came with transport gloo.", ranks=1)
+
+    def test_why_one_rank_of_srun_cannot_join_is_named_on_all(self):
+        for failing in (0, 1):
+            with self.subTest(rank=failing):
+                script = (f'[ "$SLURM_PROCID" != {failing} ] || export LOCKSTEP_INTERFACE=nosuch; '
+                          f'exec {BINARY} train $USUAL')
+                for number, rank in enumerate(self.start_as_srun(script, variables({}))):
+                    _, errors = rank.communicate(timeout=HANGS)
+                    self.assertEqual(rank.returncode, 2 if number == failing else 1, errors)
+                    reason = "there is no network interface 'nosuch'"
+                    self.expect_named(errors, reason if number == failing else
+                                      f"rank {failing} cannot join the run: {reason}", ranks=1)
 
     @needs_mpirun
     def test_under_mpirun_too(self):
@@ -109,11 +125,26 @@ class SameJob(ProgramTest):
                                ({"--transport": "shm"}, "the ranks of this run were not started alike: "
                                                         "rank 0 came with transport auto; rank 1 came with transport shm.")]:
             with self.subTest(other):
-                done = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "2", "sh", "-c", SCRIPT, "sh"],
-                                      cwd=self.folder, text=True, capture_output=True, timeout=HANGS,
-                                      env={**clean_environment(), **variables(other)})
+                done = self.run_with_mpirun(SCRIPT, variables(other))
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.expect_named(done.stderr, message, ranks=2)
+
+    def run_with_mpirun(self, script, environment):
+        return subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "2", "sh", "-c", script, "sh"],
+                              cwd=self.folder, text=True, capture_output=True, timeout=HANGS,
+                              env={**clean_environment(), **environment})
+
+    @needs_mpirun
+    def test_why_one_rank_of_mpirun_cannot_join_is_named_on_all(self):
+        for setting, reason in [("LOCKSTEP_AUTO_TABLE=nosuch", "nosuch: cannot open"),
+                                ("LOCKSTEP_INTERFACE=nosuch", "there is no network interface 'nosuch'")]:
+            for rank in (0, 1):
+                with self.subTest(setting, rank=rank):
+                    done = self.run_with_mpirun(f'[ "$OMPI_COMM_WORLD_RANK" != {rank} ] || export {setting}; '
+                                                f'exec {BINARY} train $USUAL', variables({}))
+                    self.assertIn(done.returncode, (1, 2), done.stderr)  # mpirun's is that of either rank
+                    self.expect_named(done.stderr, reason, ranks=1)
+                    self.expect_named(done.stderr, f"rank {rank} cannot join the run: {reason}", ranks=1)
 
 
 class SameElasticJob(ProgramTest):

@@ -11,6 +11,7 @@
 #include "launch/store_server.h"
 #include "support/temporary_folder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -90,19 +91,19 @@ TEST(JoinRequest, AnotherTransportIsNamedOnAllThatBeginAnElasticRun) {
              "rank 0 and 2 came with transport shm; rank 1 came with transport gloo.");
 }
 
-/// Ranks as threads, each with a request of its own; what each throws.
-std::vector<std::string> errors_of_requests(const std::vector<std::vector<std::string>>& requests,
-                                            int workers) {
+/// What each rank, a thread, throws when it has published something and compares.
+std::vector<std::string> errors_of_threads(
+    std::size_t ranks, int workers, const std::function<void(comm::Store&, std::size_t)>& publish) {
   StoreServer server({"127.0.0.1", 0}, "");
   server.start();
-  std::vector<std::string> errors(requests.size());
+  std::vector<std::string> errors(ranks);
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < requests.size(); ++i)
+  for (std::size_t i = 0; i < ranks; ++i)
     threads.emplace_back([&, i] {
       const Deadline deadline = Deadline::after(std::chrono::seconds(60));
       StoreClient store(server.address(), "", deadline);
-      publish_request(store, static_cast<int>(i), requests[i]);
       try {
+        publish(store, i);
         require_same_requests(store, static_cast<int>(i), workers, false, deadline);
       } catch (const Error& error) {
         errors[i] = error.what();
@@ -110,6 +111,31 @@ std::vector<std::string> errors_of_requests(const std::vector<std::vector<std::s
     });
   for (std::thread& thread : threads) thread.join();
   return errors;
+}
+
+/// Ranks with a request each.
+std::vector<std::string> errors_of_requests(const std::vector<std::vector<std::string>>& requests,
+                                            int workers) {
+  return errors_of_threads(requests.size(), workers, [&](comm::Store& store, std::size_t rank) {
+    publish_request(store, static_cast<int>(rank), requests[rank]);
+  });
+}
+
+TEST(JoinRequest, ThoseThatWaitForARankThatCannotJoinGetItsReason) {
+  for (const int failing : {0, 1, 2}) {
+    const auto publish = [&](comm::Store& store, std::size_t i) {
+      const auto rank = static_cast<int>(i);
+      if (rank != failing) return publish_request(store, rank, {"the same"});
+      publish_failure(store, rank, 3, "no table\nat all");
+      throw Error("its own error");
+    };
+    const auto errors = errors_of_threads(3, 3, publish);
+    for (int rank = 0; rank < 3; ++rank)
+      EXPECT_EQ(errors[static_cast<std::size_t>(rank)],
+                rank == failing
+                    ? "its own error"
+                    : fmt::format("rank {} cannot join the run: no table\nat all", failing));
+  }
 }
 
 TEST(JoinRequest, AnotherVersionIsTheFirstThingNamed) {
