@@ -152,6 +152,56 @@ TEST_P(Messages, AMessageBehindTooManyThatNobodyReceivesIsAnErrorThatSaysSo) {
                                            HasSubstr("the most that may wait there: receive")));
 }
 
+// The message that rank 0 waits for is on its way, but those behind it are not.
+TEST_P(Messages, ASenderThatWaitsForTheFirstOfTooManyIsToldOfTheBound) {
+  if (GetParam() != RankKind::gloo) GTEST_SKIP() << "others have sent the first long ago";
+  const auto errors = errors_of_ranks(GetParam(), 2,
+                                      [](Group group) {
+                                        std::vector<float> data(16);
+                                        if (group.rank() == 1)
+                                          return std::this_thread::sleep_for(milliseconds(4000));
+                                        std::vector<Work> works;
+                                        for (int i = 0; i < 5000; ++i)
+                                          works.push_back(group.isend(data, 1, 3));
+                                        works.front().wait();
+                                      },
+                                      {.timeout = milliseconds(1000)});
+  EXPECT_THAT(errors[0], HasSubstr("4096 messages, of which this is one, the most that may wait "
+                                   "there: receive"));
+}
+
+/// As many as may wait at the receiver over Gloo and MPI.
+constexpr int kMostWaiting = 4096;
+
+/// Rank 0 sends one message more than may wait, each with its own tag. Rank 1 receives the first
+/// few of them, and then the others from the last to the first.
+void send_one_too_many(Group& group, int few) {
+  std::vector<std::int32_t> values(kMostWaiting + 1, -1);
+  auto value = [&](int tag) { return std::span(values).subspan(static_cast<std::size_t>(tag), 1); };
+  if (group.rank() == 0) {
+    std::iota(values.begin(), values.end(), 0);
+    std::vector<Work> works;
+    for (int tag = 0; tag <= kMostWaiting; ++tag) works.push_back(group.isend(value(tag), 1, tag));
+    for (Work& work : works) work.wait();
+    return;
+  }
+  for (int tag = 0; tag < few; ++tag) group.recv(value(tag), 0, tag);
+  for (int tag = kMostWaiting; tag >= few; --tag) group.recv(value(tag), 0, tag);
+  for (int tag = 0; tag <= kMostWaiting; ++tag) EXPECT_EQ(value(tag)[0], tag);
+}
+
+// Below the bound nothing may stall, even if only a few messages have been received.
+TEST_P(Messages, TheLastOfManyComesOnceOneOfThemWasReceived) {
+  for (int few : {1, 63}) {
+    run_ranks(GetParam(), 2,
+              [few](Group group) {
+                if (!idle(group)) send_one_too_many(group, few);
+                group.barrier();
+              },
+              {.timeout = milliseconds(5'000)});
+  }
+}
+
 TEST_P(Messages, SeveralThreadsMayWaitForOne) {
   run_ranks(GetParam(), 2, [](Group group) {
     if (idle(group)) return group.barrier();

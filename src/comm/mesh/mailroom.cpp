@@ -86,7 +86,8 @@ std::optional<Taken> Mailroom::want(const std::shared_ptr<MeshRequest>& request)
   const bool emptied = match(*request, *found);
   const Slot slot = found->slot;
   incoming.announced.erase(found);
-  return emptied ? free_slot(incoming, slot) : std::nullopt;
+  if (emptied) free_slot(incoming, slot);
+  return to_tell(incoming);
 }
 
 std::vector<ControlMessage> Mailroom::take(int from, const ControlMessage& message) {
@@ -104,14 +105,13 @@ std::vector<ControlMessage> Mailroom::take_announcement(int from,
                                   [&](const auto& one) { return one->tag == announcement.tag; });
   if (found == incoming.wanted.end()) {
     incoming.announced.push_back(announcement);
-    return {};
+  } else {
+    if (match(**found, announcement)) free_slot(incoming, announcement.slot);
+    incoming.wanted.erase(found);
+    changed_.notify_all();
   }
-  const bool emptied = match(**found, announcement);
-  incoming.wanted.erase(found);
-  changed_.notify_all();
   std::vector<ControlMessage> answers;
-  if (!emptied) return answers;
-  if (auto taken = free_slot(incoming, announcement.slot)) answers.emplace_back(std::move(*taken));
+  if (auto taken = to_tell(incoming)) answers.emplace_back(std::move(*taken));
   return answers;
 }
 
@@ -129,10 +129,17 @@ bool Mailroom::match(MeshRequest& request, const Announcement& announcement) {
   }
 }
 
-std::optional<Taken> Mailroom::free_slot(Incoming& incoming, Slot slot) {
+void Mailroom::free_slot(Incoming& incoming, Slot slot) {
   incoming.slots.give_back(slot);
   incoming.untold.push_back(slot);
-  if (incoming.untold.size() < kTellTaken) return std::nullopt;
+}
+
+std::optional<Taken> Mailroom::to_tell(Incoming& incoming) {
+  // The sender counts these as taken, too. With all of them taken, its messages wait for what it is
+  // not told; and who was to receive those may wait for something else of the sender's.
+  const bool none_left = incoming.slots.taken() + incoming.untold.size() >= kMessageSlots;
+  if (incoming.untold.empty() || (incoming.untold.size() < kTellTaken && !none_left))
+    return std::nullopt;
   return Taken{std::exchange(incoming.untold, {})};
 }
 
@@ -151,14 +158,17 @@ bool Mailroom::matched(MeshRequest& request) {
 
 std::string Mailroom::held_up(MeshRequest& request) {
   Lock lock(mutex_);
-  if (request.matched) return "";
-  if (!request.incoming)
+  if (!request.incoming) {
+    const Outgoing& outgoing = outgoing_[static_cast<std::size_t>(request.peer)];
+    if (outgoing.queue.empty()) return "";
     return fmt::format(
-        "it has not received {} earlier messages, the most that may wait there: receive them, in "
-        "any order, or send fewer at a time",
-        outgoing_[static_cast<std::size_t>(request.peer)].slots.taken());
+        "it has not received {} {}, the most that may wait there: receive them, in any order, or "
+        "send fewer at a time",
+        outgoing.slots.taken(),
+        request.matched ? "messages, of which this is one" : "earlier messages");
+  }
   const std::size_t waiting = incoming_[static_cast<std::size_t>(request.peer)].slots.taken();
-  if (waiting + kTellTaken <= kMessageSlots) return "";
+  if (request.matched || waiting < kMessageSlots) return "";
   return fmt::format(
       "{} messages with other tags came from it and were not received, the most that may wait "
       "here: "

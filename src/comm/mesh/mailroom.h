@@ -6,7 +6,8 @@
 //
 // Flow control: kMessageSlots messages to one rank may be announced and not received. Later ones
 // queue at their sender, in order, and their waits end once the receiver has started earlier
-// receives and said so. Receivers say so for kTellTaken messages at a time. Starting a send never
+// receives and said so. Receivers say so for kTellTaken messages at a time, and at once when the
+// sender may have no slot left. Starting a send never
 // waits, so two ranks that both send first do not block each other.
 //
 // Thread safety: any thread.
@@ -71,7 +72,8 @@ class Mailroom {
   bool wait_until_matched(MeshRequest& request, std::chrono::milliseconds slice);
   bool matched(MeshRequest& request);
 
-  /// Which bound keeps a message that is not matched from moving, and what to do; empty if none.
+  /// Which bound keeps a message, or those sent behind it, from moving, and what to do; empty if
+  /// none.
   std::string held_up(MeshRequest& request);
 
   /// Whether receives wait for an announcement, or sends for a slot.
@@ -85,8 +87,7 @@ class Mailroom {
 
  private:
   static constexpr std::size_t kTidyAt = 64;
-  /// A sixty-fourth of the slots: so few that a sender never waits for receives that were started
-  /// long ago, so many that telling costs nothing.
+  /// A sixty-fourth of the slots: so many that telling costs nothing.
   static constexpr std::size_t kTellTaken = kMessageSlots / 64;
 
   /// Messages from one rank to this one.
@@ -106,8 +107,10 @@ class Mailroom {
   std::vector<ControlMessage> send_queued(int to, const Taken& taken);
   /// Returns whether the slot is empty now: the message has its receive.
   bool match(MeshRequest& request, const Announcement& announcement) REQUIRES_LOCK(mutex_);
-  /// Notes that the slot's message has its receive; returns what to tell the sender, if anything.
-  std::optional<Taken> free_slot(Incoming& incoming, Slot slot) REQUIRES_LOCK(mutex_);
+  /// Notes that the slot's message has its receive.
+  void free_slot(Incoming& incoming, Slot slot) REQUIRES_LOCK(mutex_);
+  /// The slots to tell the sender of, if it is time.
+  std::optional<Taken> to_tell(Incoming& incoming) REQUIRES_LOCK(mutex_);
   Announcement dispatch(MeshRequest& request, Slot slot) REQUIRES_LOCK(mutex_);
 
   Mutex mutex_;
