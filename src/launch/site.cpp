@@ -58,6 +58,8 @@ std::string choose_token(const NodeOptions& options) {
 
 /// Set when this start of the run has failed: a launcher that comes now waits for the next.
 constexpr const char* kStartEnded = "start ended";
+/// Set when all nodes have taken their places.
+constexpr const char* kAllCame = "all nodes came";
 constexpr std::chrono::milliseconds kBetweenLooks(100);
 constexpr std::chrono::milliseconds kBeforeNotice(5000);
 constexpr std::chrono::milliseconds kBetweenNotices(30'000);
@@ -184,12 +186,26 @@ bool Site::claim_node(StoreClient& store, const Deadline& deadline) {
                                  count, options_.rank, options_.count));
   }
   try {
-    store.set(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
+    take_place(store, deadline);
     return true;
   } catch (const UsageError&) {
+    place_.reset();
     if (start_ends_soon(store)) return false;
     throw;
   }
+}
+
+/// The place of a launcher that was killed while nodes still gather is free again. Once all have
+/// come, node 0 counts that one as lost, and this start fails.
+void Site::take_place(StoreClient& store, const Deadline& deadline) {
+  place_ = std::make_unique<StoreClient>(rendezvous_, token_, deadline, store.run());
+  const bool taken_over =
+      place_->claim(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
+  if (taken_over && store.look(kAllCame))
+    throw UsageError(
+        fmt::format("two processes claim to be node {}: one that was here before is lost, and the "
+                    "run has begun with it",
+                    options_.rank));
 }
 
 void Site::join_others(StoreClient& store, const Deadline& deadline) {
@@ -204,6 +220,7 @@ void Site::join_others(StoreClient& store, const Deadline& deadline) {
   }
   const std::vector<std::string> hosts = count_ranks(store, deadline);
   if (hub) {
+    store.set(kAllCame, "");
     hub->expect(hosts);
     watch_ = std::move(hub);
     return;

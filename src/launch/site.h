@@ -97,6 +97,7 @@ class Site {
   std::string wait_for_node(StoreClient& store, int node, const Deadline& deadline);
   std::unique_ptr<StoreClient> enter_start(const Deadline& deadline);
   bool claim_node(StoreClient& store, const Deadline& deadline);
+  void take_place(StoreClient& store, const Deadline& deadline);
   void say_that_start_ended();
   void join_others(StoreClient& store, const Deadline& deadline);
   std::vector<std::string> count_ranks(StoreClient& store, const Deadline& deadline);
@@ -117,6 +118,7 @@ class Site {
   Address rendezvous_;
   std::unique_ptr<NodeWatch> watch_;      ///< of several nodes
   std::unique_ptr<StoreClient> vouches_;  ///< of workers that join: see StoreClient::vouch_for()
+  std::unique_ptr<StoreClient> place_;    ///< of several nodes: has claimed this one's place
   bool rendezvous_lost_ = false;
   bool start_ended_ = false;  ///< and the rendezvous says so
 };

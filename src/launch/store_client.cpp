@@ -83,6 +83,16 @@ std::optional<std::string> StoreClient::try_to_set(const std::string& key,
   return std::nullopt;
 }
 
+bool StoreClient::claim(const std::string& key, const std::string& value) {
+  const Answer answer = ask({StoreRequest::Kind::claim, key, value, -1}, own_deadline());
+  if (answer.status == StoreStatus::ok) return !answer.value.empty();
+  if (answer.status == StoreStatus::full)
+    throw Error(
+        fmt::format("the rendezvous at {} keeps no more: '{}' was not set", address_.text(), key));
+  throw UsageError(fmt::format("two processes claim to be {}, one of them {}: start each only once",
+                               key, answer.value));
+}
+
 std::optional<std::string> StoreClient::look(const std::string& key) {
   Answer answer = ask({StoreRequest::Kind::look, key, {}, -1}, own_deadline());
   if (answer.status == StoreStatus::not_yet) return std::nullopt;

@@ -52,6 +52,11 @@ class StoreClient : public comm::Store {
   /// Sets the key unless it is set already. Returns what it is: who comes first decides for all.
   std::string set_first(const std::string& key, const std::string& value);
 
+  /// Like set(), for a key that belongs to this client: once it is gone, another may claim the key
+  /// with the same value. Returns whether this one has taken it over in that way. REQUIRES: nothing
+  /// else is asked of this client, as of vouch_for().
+  bool claim(const std::string& key, const std::string& value);
+
   /// The key's value, if it is set by now.
   std::optional<std::string> look(const std::string& key);
 

@@ -23,8 +23,8 @@ std::uint32_t take(std::string_view& payload, std::size_t bytes) {
 
 bool makes_sense(const StoreRequest& request) {
   using Kind = StoreRequest::Kind;
-  const bool of_key =
-      request.kind == Kind::set || request.kind == Kind::get || request.kind == Kind::look;
+  const bool of_key = request.kind == Kind::set || request.kind == Kind::get ||
+                      request.kind == Kind::look || request.kind == Kind::claim;
   const int lowest = of_key ? -1 : 0;
   return request.key.size() <= kMaxKey && request.value.size() <= kMaxValue &&
          request.rank >= lowest && request.rank <= kMaxRank;
@@ -45,7 +45,7 @@ StoreRequest StoreRequest::decode(std::string_view payload) {
   const std::uint32_t kind = take(payload, 1);
   const auto rank = static_cast<std::int32_t>(take(payload, 4));
   const std::size_t key_length = take(payload, 2);
-  if (kind < 1 || kind > 7 || key_length > payload.size())
+  if (kind < 1 || kind > 8 || key_length > payload.size())
     throw Error("a request to the store that makes no sense");
   StoreRequest request{static_cast<Kind>(kind), std::string(payload.substr(0, key_length)),
                        std::string(payload.substr(key_length)), rank};

@@ -23,10 +23,11 @@ struct StoreRequest {
     ended = 5,   ///< like ending, but answered at once
     look = 6,    ///< like get, but answered at once
     vouch = 7,   ///< the rank is lost if this connection ends before its end was told; likewise
+    claim = 8,   ///< like set, but another may set the same value once this connection has ended
   };
   Kind kind = Kind::get;
-  std::string key;    ///< of set, get and look
-  std::string value;  ///< of set and report
+  std::string key;    ///< of set, claim, get and look
+  std::string value;  ///< of set, claim and report
   int rank = -1;      ///< get: the key's owner, or −1; else the rank that is meant
 
   std::string encode() const;
@@ -36,7 +37,7 @@ struct StoreRequest {
 
 /// The first byte of every answer.
 enum class StoreStatus : std::uint8_t {
-  ok = 1,           ///< get's value, or how a rank ended, follows
+  ok = 1,           ///< get's value, how a rank ended, or what a claim has taken over follows
   already_set = 2,  ///< what the key is set to follows
   owner_ended = 3,  ///< the key is not set, and how its owner ended follows
   full = 4,         ///< the store keeps no more

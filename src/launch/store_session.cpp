@@ -19,16 +19,30 @@ void StoreTable::note_ending(int rank, std::string how) {
   if (endings_.emplace(rank, std::move(how)).second) answer_waiting();
 }
 
-void StoreTable::set(StoreSession& by, const StoreRequest& request) {
+bool StoreTable::set(StoreSession& by, const StoreRequest& request) {
   const auto known = values_.find(request.key);
-  if (known != values_.end()) return by.answer(StoreStatus::already_set, known->second);
   const std::size_t bytes = request.key.size() + request.value.size();
-  if (values_.size() >= kMaxKeys || bytes > kMaxBytes - bytes_)
-    return by.answer(StoreStatus::full, "");
+  if (known != values_.end()) {
+    by.answer(StoreStatus::already_set, known->second);
+    return false;
+  }
+  if (values_.size() >= kMaxKeys || bytes > kMaxBytes - bytes_) {
+    by.answer(StoreStatus::full, "");
+    return false;
+  }
   values_.emplace(request.key, request.value);
   bytes_ += bytes;
   by.answer(StoreStatus::ok, "");
   answer_waiting();
+  return true;
+}
+
+void StoreTable::claim(StoreSession& by, const StoreRequest& request) {
+  const auto known = values_.find(request.key);
+  const bool taken_over =
+      known != values_.end() && known->second == request.value && abandoned_.erase(request.key) > 0;
+  if (taken_over) by.answer(StoreStatus::ok, known->second);
+  if (taken_over || set(by, request)) by.claimed_.insert(request.key);
 }
 
 void StoreTable::look(StoreSession& by, const StoreRequest& request) const {
@@ -66,6 +80,7 @@ StoreSession::StoreSession(StoreTable& table)
 StoreSession::~StoreSession() {
   table_.sessions_.erase(place_);
   for (int rank : vouched_for_) table_.note_ending(rank, kLostWithLauncher);
+  table_.abandoned_.merge(claimed_);
 }
 
 void StoreSession::feed(std::string_view bytes) {
@@ -89,7 +104,10 @@ void StoreSession::handle(const StoreRequest& request) {
   }
   switch (request.kind) {
     case StoreRequest::Kind::set:
-      return table_.set(*this, request);
+      table_.set(*this, request);
+      return;
+    case StoreRequest::Kind::claim:
+      return table_.claim(*this, request);
     case StoreRequest::Kind::report:
       table_.note_ending(request.rank, request.value);
       return answer(StoreStatus::ok, "");

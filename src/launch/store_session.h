@@ -32,7 +32,9 @@ class StoreTable {
   friend class StoreSession;
   using Sessions = std::list<StoreSession*>;
 
-  void set(StoreSession& by, const StoreRequest& request);
+  /// Returns whether it was set.
+  bool set(StoreSession& by, const StoreRequest& request);
+  void claim(StoreSession& by, const StoreRequest& request);
   void look(StoreSession& by, const StoreRequest& request) const;
   /// The answer to a get or an ending, if there is one already.
   std::optional<std::string> answer_to(const StoreRequest& request) const;
@@ -40,6 +42,7 @@ class StoreTable {
 
   std::map<std::string, std::string> values_;
   std::size_t bytes_ = 0;
+  std::set<std::string> abandoned_;  ///< keys that were claimed on connections that have ended
   std::map<int, std::string> endings_;
   Sessions sessions_;
 };
@@ -78,6 +81,7 @@ class StoreSession {
   std::string outgoing_;
   std::optional<StoreRequest> waiting_;  ///< what cannot be answered yet
   std::set<int> vouched_for_;            ///< ranks that are lost with this connection
+  std::set<std::string> claimed_;        ///< keys that others may claim when it has ended
   bool broken_ = false;
 };
 

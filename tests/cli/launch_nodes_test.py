@@ -81,6 +81,16 @@ class Nodes(ProgramTest):
         self.assertEqual(after[0][0], after[1][0], "one run, and one count")
         self.assertNotIn("starting all workers again", after[1][1], "there is no restart left")
 
+    def test_a_launcher_that_is_killed_while_nodes_gather_may_be_started_again(self):
+        script = "echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE"
+        zero, killed = (self.node(rank, script, nodes=3) for rank in (0, 1))
+        self.assertIn("node 0 waits for node 2 of 3", zero.stderr.readline())  # so node 1 has come
+        killed.kill()
+        killed.wait()
+        others = [self.node(rank, script, nodes=3) for rank in (1, 2)]
+        outputs = [self.finish(node, 0)[0] for node in (zero, *others)]
+        self.assertEqual(outputs, ["0 of 3\n", "1 of 3\n", "2 of 3\n"])
+
     def test_a_launcher_that_was_left_behind_joins_no_other_run(self):
         zero = self.node(0, "echo here; exec sleep 1000", "--restarts", 5)
         behind = self.node(1, "echo here; exec sleep 1000", "--grace", 0.1, "--restarts", 5)

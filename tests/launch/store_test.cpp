@@ -271,6 +271,23 @@ TEST(StoreSession, AnswersInOrderHoweverTheBytesAreCut) {
   EXPECT_EQ(answers(session), "1;1value;2value;");
 }
 
+TEST(StoreSession, AClaimIsFreeForTheSameValueWhenItsConnectionHasEnded) {
+  StoreTable table;
+  auto first = std::make_unique<StoreSession>(table);
+  StoreSession second(table);
+  const auto claim = [](StoreSession& session, const std::string& value) {
+    session.feed(question({StoreRequest::Kind::claim, "key", value, -1}));
+    return answers(session);
+  };
+  EXPECT_EQ(claim(*first, "value"), "1;");
+  EXPECT_EQ(claim(second, "value"), "2value;");
+  first.reset();
+  EXPECT_EQ(claim(second, "other"), "2value;") << "others may have read it";
+  EXPECT_EQ(claim(second, "value"), "1value;");
+  StoreSession third(table);
+  EXPECT_EQ(claim(third, "value"), "2value;") << "it is the second one's";
+}
+
 TEST(StoreSession, AsksOneThingAtATime) {
   StoreTable table;
   StoreSession session(table);
