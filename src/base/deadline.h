@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 namespace lockstep {
 
@@ -32,6 +34,22 @@ class Deadline {
 
   std::chrono::milliseconds timeout_;
   Clock::time_point end_;
+};
+
+/// When waiting ends: at the deadline, or earlier, when `tick` throws.
+struct WaitLimit {
+  WaitLimit(const Deadline& deadline, std::function<void()> tick = {})
+      : deadline(deadline), tick(std::move(tick)) {}
+
+  void check() const {
+    if (tick) tick();
+  }
+
+  Deadline deadline;
+  /// Called again and again by the thread that waits, at least every kTick. May be empty.
+  std::function<void()> tick;
+
+  static constexpr std::chrono::milliseconds kTick{500};
 };
 
 /// Seconds on the steady clock, for measuring durations.

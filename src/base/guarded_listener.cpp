@@ -159,14 +159,13 @@ bool GuardedListener::advance(Pending& pending, std::vector<ProvedConnection>& p
 namespace {
 
 /// Waits until there is something to read; false at the deadline.
-bool wait_readable(const UniqueFd& socket, const Deadline& deadline,
-                   const std::function<void()>& tick) {
+bool wait_readable(const UniqueFd& socket, const WaitLimit& limit) {
   pollfd readable{socket.get(), POLLIN, 0};
   for (;;) {
-    const auto slice = std::min(deadline.left(), GuardedListener::kTick);
+    const auto slice = std::min(limit.deadline.left(), WaitLimit::kTick);
     if (::poll(&readable, 1, static_cast<int>(slice.count())) > 0) return true;
-    if (deadline.passed()) return false;
-    if (tick) tick();
+    if (limit.deadline.passed()) return false;
+    limit.check();
   }
 }
 
@@ -177,11 +176,11 @@ struct Met {
 };
 
 /// Brings the handshake to its end. If it comes to none, `met` says what was there instead.
-Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const Deadline& deadline,
-                       const std::function<void()>& tick, Met& met) {
+Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const WaitLimit& limit,
+                       Met& met) {
   bool silent = true;
   while (handshake.state() == Handshake::State::going) {
-    if (!wait_readable(connection.socket, deadline, tick)) {
+    if (!wait_readable(connection.socket, limit)) {
       // The last of many tries is cut short: what the others met says more.
       if (!met.listener)
         met.what = silent ? "it accepts connections but says nothing"
@@ -204,17 +203,17 @@ Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const
 
 /// One try; nothing if it is worth another.
 std::optional<ProvedConnection> try_to_prove(const Address& address, const std::string& token,
-                                             const std::string& purpose, const Deadline& deadline,
-                                             const std::function<void()>& tick, Met& met) {
+                                             const std::string& purpose, const WaitLimit& limit,
+                                             Met& met) {
   std::string why;
-  ProvedConnection connection{try_to_connect(address, deadline, why), {}};
+  ProvedConnection connection{try_to_connect(address, limit, why), {}};
   if (!connection.socket) {
     met = {why, false};
     return std::nullopt;
   }
   set_blocking(connection.socket, false);
   Handshake handshake(Handshake::Side::client, token, purpose);
-  switch (prove(connection, handshake, deadline, tick, met)) {
+  switch (prove(connection, handshake, limit, met)) {
     case Handshake::State::proved:
       return connection;
     case Handshake::State::refused:
@@ -241,19 +240,18 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
 }  // namespace
 
 ProvedConnection connect_proved(const Address& address, const std::string& token,
-                                const std::string& purpose, const Deadline& deadline,
-                                const std::function<void()>& tick) {
+                                const std::string& purpose, const WaitLimit& limit) {
   Met met;
   do {
-    if (auto connection = try_to_prove(address, token, purpose, deadline, tick, met))
+    if (auto connection = try_to_prove(address, token, purpose, limit, met))
       return std::move(*connection);
-    if (tick) tick();
-    std::this_thread::sleep_for(std::min(deadline.left(), kRetryAfter));
-  } while (!deadline.passed());
+    limit.check();
+    std::this_thread::sleep_for(std::min(limit.deadline.left(), kRetryAfter));
+  } while (!limit.deadline.passed());
   throw TimeoutError(
       fmt::format("no {} at {} within {:.1f} s: {}. Is the launcher, or rank 0, "
                   "running there, and can this host reach it?",
-                  purpose, address.text(), deadline.seconds(), met.what));
+                  purpose, address.text(), limit.deadline.seconds(), met.what));
 }
 
 }  // namespace lockstep

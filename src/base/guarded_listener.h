@@ -28,7 +28,7 @@ struct ProvedConnection {
 
 class GuardedListener {
  public:
-  static constexpr std::chrono::milliseconds kTick{500};
+  static constexpr std::chrono::milliseconds kTick = WaitLimit::kTick;
   static constexpr std::chrono::milliseconds kPatience{5000};  ///< for one handshake
   static constexpr std::size_t kMaxPending = 128;              ///< handshakes under way at once
 
@@ -79,9 +79,8 @@ class GuardedListener {
 /// nobody listens there, or someone who hangs up or speaks another protocol. The socket returned
 /// does not block. Throws TimeoutError that says what was met, and at once Error if the other end
 /// does not know the token, says that this one does not, or either end has no descriptor left.
-/// Calls `tick`, if there is one, about every kTick or more often; it throws to end the waiting.
+/// Also throws what the limit's tick throws.
 ProvedConnection connect_proved(const Address& address, const std::string& token,
-                                const std::string& purpose, const Deadline& deadline,
-                                const std::function<void()>& tick = {});
+                                const std::string& purpose, const WaitLimit& limit);
 
 }  // namespace lockstep

@@ -65,13 +65,13 @@ void set_option(const UniqueFd& socket, int level, int name, int value) {
 }
 
 /// Waits for a connect under way; returns its errno.
-int finish_connecting(const UniqueFd& socket, const Deadline& deadline) {
+int finish_connecting(const UniqueFd& socket, const WaitLimit& limit) {
   pollfd writable{socket.get(), POLLOUT, 0};
-  constexpr std::int64_t kHour = 3'600'000;
   for (;;) {
-    const auto left = static_cast<int>(std::min<std::int64_t>(deadline.left().count(), kHour));
-    if (::poll(&writable, 1, left) > 0) break;
-    if (deadline.passed()) return ETIMEDOUT;
+    const auto slice = std::min(limit.deadline.left(), WaitLimit::kTick);
+    if (::poll(&writable, 1, static_cast<int>(slice.count())) > 0) break;
+    if (limit.deadline.passed()) return ETIMEDOUT;
+    limit.check();
   }
   int error = 0;
   socklen_t length = sizeof error;
@@ -79,7 +79,7 @@ int finish_connecting(const UniqueFd& socket, const Deadline& deadline) {
   return error;
 }
 
-UniqueFd connect_once(const Address& address, const sockaddr_in& native, const Deadline& deadline,
+UniqueFd connect_once(const Address& address, const sockaddr_in& native, const WaitLimit& limit,
                       std::string& why) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) {
@@ -89,7 +89,7 @@ UniqueFd connect_once(const Address& address, const sockaddr_in& native, const D
   }
   int error = 0;
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&native), sizeof native) != 0)
-    error = errno == EINPROGRESS ? finish_connecting(socket, deadline) : errno;
+    error = errno == EINPROGRESS ? finish_connecting(socket, limit) : errno;
   if (error != 0) {
     why = std::strerror(error);
     return {};
@@ -158,8 +158,8 @@ UniqueFd connect_to(const Address& address, const Deadline& deadline) {
                   address.text(), deadline.seconds(), why));
 }
 
-UniqueFd try_to_connect(const Address& address, const Deadline& deadline, std::string& why) {
-  return connect_once(address, to_sockaddr(address), deadline, why);
+UniqueFd try_to_connect(const Address& address, const WaitLimit& limit, std::string& why) {
+  return connect_once(address, to_sockaddr(address), limit, why);
 }
 
 void send_at_once(const UniqueFd& socket) {

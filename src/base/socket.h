@@ -31,8 +31,9 @@ std::uint16_t port_of(const UniqueFd& socket);
 /// host's name does not resolve and DescriptorShortageError.
 UniqueFd connect_to(const Address& address, const Deadline& deadline);
 
-/// One try of connect_to: without a socket, `why` says why there is none.
-UniqueFd try_to_connect(const Address& address, const Deadline& deadline, std::string& why);
+/// One try of connect_to: without a socket, `why` says why there is none. Throws what the limit's
+/// tick throws.
+UniqueFd try_to_connect(const Address& address, const WaitLimit& limit, std::string& why);
 
 /// How long to wait before the next try to connect.
 constexpr std::chrono::milliseconds kRetryAfter{50};

@@ -16,11 +16,11 @@ Membership Membership::world(int rank, int size) {
 }
 
 std::string get_from(const RunContext& run, const Membership& membership, int rank,
-                     const std::string& key, const Deadline& deadline) {
+                     const std::string& key, const WaitLimit& limit) {
   const int owner = membership.members[static_cast<std::size_t>(rank)];
   const int label = membership.labels[static_cast<std::size_t>(rank)];
   try {
-    return run.store->get(key, deadline, owner);
+    return run.store->get(key, limit, owner);
   } catch (const PeerLostError& lost) {
     if (label == owner) throw;
     throw PeerLostError(label, fmt::format("{}; it is rank {} of the group '{}'", lost.what(),

@@ -37,6 +37,6 @@ struct Membership {
 /// Waits for the key that a rank of the group sets in the store. Throws like Store::get, but with
 /// the number that the group's messages call the rank by.
 std::string get_from(const RunContext& run, const Membership& membership, int rank,
-                     const std::string& key, const Deadline& deadline);
+                     const std::string& key, const WaitLimit& limit);
 
 }  // namespace lockstep::comm

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 namespace lockstep::comm {
@@ -36,6 +38,46 @@ int in_whole(const Membership& whole, const std::vector<int>& ranks, int in_part
   return whole.labels[static_cast<std::size_t>(ranks[static_cast<std::size_t>(in_part)])];
 }
 
+/// Ends the making of a part when the whole group has failed. It is no Error, since nothing between
+/// here and there may take it for an error of the part, whose ranks have other numbers.
+struct WholeFailed {};
+
+/// How long a rank that left the part may take to leave the whole group, too.
+constexpr std::chrono::milliseconds kLeaveWithin{2000};
+
+/// A rank left the part: throws what the whole group knows of that, namely who made it leave.
+void throw_if_whole_knows(Transport& whole) {
+  for (const Deadline end = Deadline::after(kLeaveWithin); !end.passed();) {
+    whole.require_all_present();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+/// Makes the part of these ranks. Ends early if the whole group fails: a rank that cannot make its
+/// end of the part leaves that, and would be waited for in vain.
+std::unique_ptr<Transport> make_part(Transport& whole, const Membership& part,
+                                     const std::vector<int>& ranks, const Deadline& join) {
+  std::exception_ptr failure;
+  auto look_at_whole = [&] {
+    try {
+      whole.require_all_present();
+    } catch (...) {
+      failure = std::current_exception();
+      throw WholeFailed();
+    }
+  };
+  try {
+    return whole.split(part, {join, look_at_whole});
+  } catch (const WholeFailed&) {
+    std::rethrow_exception(failure);
+  } catch (const PeerLostError& lost) {
+    throw_if_whole_knows(whole);
+    throw PeerLostError(in_whole(whole.membership(), ranks, lost.rank()), lost.what(), lost.died());
+  } catch (const TimeoutError& late) {
+    throw TimeoutError(late.what(), in_whole(whole.membership(), ranks, late.rank()));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Transport> split(Transport& transport, int color, int key, std::uint64_t sequence,
@@ -60,14 +102,7 @@ std::unique_ptr<Transport> split(Transport& transport, int color, int key, std::
   }
   part.labels.resize(part.members.size());
   std::iota(part.labels.begin(), part.labels.end(), 0);
-  std::unique_ptr<Transport> made;
-  try {
-    made = transport.split(part, join);
-  } catch (const PeerLostError& lost) {
-    throw PeerLostError(in_whole(whole, ranks, lost.rank()), lost.what(), lost.died());
-  } catch (const TimeoutError& late) {
-    throw TimeoutError(late.what(), in_whole(whole, ranks, late.rank()));
-  }
+  std::unique_ptr<Transport> made = make_part(transport, part, ranks, join);
   // Nobody goes on, and perhaps ends, before all parts are made: the rendezvous may be its own.
   transport.agree(call, join);
   return made;

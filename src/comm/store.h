@@ -19,8 +19,8 @@ class Store {
 
   /// Waits until the key is set. `owner` is the rank of the run that will set it: if its process
   /// ends first, throws PeerLostError that says how. -1 for nobody in particular. Throws
-  /// TimeoutError at the deadline.
-  virtual std::string get(const std::string& key, const Deadline& deadline, int owner = -1) = 0;
+  /// TimeoutError at the limit's deadline, and what its tick throws.
+  virtual std::string get(const std::string& key, const WaitLimit& limit, int owner = -1) = 0;
 
   /// How the process of a rank of the run ended ("was ended by signal 9 (Killed)"), if its launcher
   /// has seen it within `patience`. Never throws: without an answer there is nothing.

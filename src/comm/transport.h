@@ -91,8 +91,13 @@ class Transport {
   virtual void abandon(std::exception_ptr why) = 0;
 
   /// A transport of the same kind for some of this one's ranks, all of which call it with the same
-  /// name and members.
-  virtual std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) = 0;
+  /// name and members. While it waits for the others, it calls the limit's tick.
+  virtual std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) = 0;
+
+  /// For a rank that waits in a collective for something that is not on this transport. Throws what
+  /// this rank was abandoned for, and PeerLostError if another rank is gone. Shows peers that ask
+  /// that this rank waits.
+  virtual void require_all_present() {}
 
   // Each is null where the transport has no such thing.
   virtual DirectCollectives* direct() { return nullptr; }

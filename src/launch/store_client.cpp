@@ -35,12 +35,13 @@ bool may_be_repeated(const StoreRequest& request) {
   return request.kind != StoreRequest::Kind::vouch;
 }
 
-/// Waits until the socket can be read, or written; false at the deadline.
-bool wait_for(const UniqueFd& socket, short event, const Deadline& deadline) {
+/// Waits until the socket can be read, or written, or for a while; false at the deadline.
+bool wait_for(const UniqueFd& socket, short event, const WaitLimit& limit) {
   pollfd watched{socket.get(), event, 0};
-  constexpr std::int64_t kHour = 3'600'000;
-  const auto left = static_cast<int>(std::min<std::int64_t>(deadline.left().count(), kHour));
-  return ::poll(&watched, 1, left) > 0 || !deadline.passed();
+  const auto slice = std::min(limit.deadline.left(), WaitLimit::kTick);
+  if (::poll(&watched, 1, static_cast<int>(slice.count())) > 0) return true;
+  limit.check();
+  return !limit.deadline.passed();
 }
 
 std::string describe(const StoreRequest& request) {
@@ -99,8 +100,8 @@ std::optional<std::string> StoreClient::look(const std::string& key) {
   return std::move(answer.value);
 }
 
-std::string StoreClient::get(const std::string& key, const Deadline& deadline, int owner) {
-  Answer answer = ask({StoreRequest::Kind::get, key, {}, owner}, deadline);
+std::string StoreClient::get(const std::string& key, const WaitLimit& limit, int owner) {
+  Answer answer = ask({StoreRequest::Kind::get, key, {}, owner}, limit);
   if (answer.status == StoreStatus::owner_ended)
     throw PeerLostError(owner, fmt::format("rank {} {} before it joined the run ('{}' never came)",
                                            owner, answer.value, key));
@@ -129,42 +130,43 @@ void StoreClient::vouch_for(int rank) {
   ask({StoreRequest::Kind::vouch, {}, {}, rank}, own_deadline());
 }
 
-StoreClient::Answer StoreClient::ask(const StoreRequest& request, const Deadline& deadline) {
+StoreClient::Answer StoreClient::ask(const StoreRequest& request, const WaitLimit& limit) {
   LOCKSTEP_CHECK(request.key.size() <= kMaxKey && request.value.size() <= kMaxValue &&
                      request.rank <= kMaxRank,
                  "a key of {} bytes and a value of {} are too long for the store",
                  request.key.size(), request.value.size());
   if (!owner_.is_this_one()) comm::throw_in_child("its parent's connection to the rendezvous");
-  ProvedConnection connection = take_connection(deadline);
+  ProvedConnection connection = take_connection(limit);
   for (int attempt = 1;; ++attempt) {
     // One that fails here is closed: its answer could still come, and be taken for another's.
     try {
-      std::string answer = exchange(connection, request, deadline);
+      std::string answer = exchange(connection, request, limit);
       keep_connection(std::move(connection));
       return {static_cast<StoreStatus>(answer[0]), answer.substr(1), attempt > 1};
     } catch (const RendezvousLostError&) {
       if (attempt == kMaxAttempts || !may_be_repeated(request)) throw;
-      auto fresh = reconnect(deadline);
+      auto fresh = reconnect(limit);
       if (!fresh) throw;
       connection = std::move(*fresh);
     }
   }
 }
 
-std::optional<ProvedConnection> StoreClient::reconnect(const Deadline& deadline) {
+std::optional<ProvedConnection> StoreClient::reconnect(const WaitLimit& limit) {
   {
     Lock lock(mutex_);
     idle_.clear();  // they are likely to have been lost, too
   }
   try {
-    return take_connection(Deadline::after(std::min(deadline.left(), kReconnectWithin)));
+    return take_connection(
+        {Deadline::after(std::min(limit.deadline.left(), kReconnectWithin)), limit.tick});
   } catch (const TimeoutError&) {
     return std::nullopt;
   }
 }
 
 std::string StoreClient::exchange(ProvedConnection& connection, const StoreRequest& request,
-                                  const Deadline& deadline) const {
+                                  const WaitLimit& limit) const {
   auto lost = [&](const std::string& why) {
     return RendezvousLostError(fmt::format("lost the rendezvous at {} while asking for {}: {}",
                                            address_.text(), describe(request), why));
@@ -172,10 +174,10 @@ std::string StoreClient::exchange(ProvedConnection& connection, const StoreReque
   const int fd = connection.socket.get();
   std::string unsent = make_frame(request.encode());
   for (;;) {
-    if (!wait_for(connection.socket, unsent.empty() ? POLLIN : POLLOUT, deadline))
+    if (!wait_for(connection.socket, unsent.empty() ? POLLIN : POLLOUT, limit))
       throw TimeoutError(fmt::format(
           "{} did not come within {:.1f} s from the rendezvous at {}: did all ranks start?",
-          describe(request), deadline.seconds(), address_.text()));
+          describe(request), limit.deadline.seconds(), address_.text()));
     if (!unsent.empty()) {
       const ssize_t sent = ::send(fd, unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent > 0) unsent.erase(0, static_cast<std::size_t>(sent));
@@ -195,7 +197,7 @@ std::string StoreClient::exchange(ProvedConnection& connection, const StoreReque
   }
 }
 
-ProvedConnection StoreClient::take_connection(const Deadline& deadline) {
+ProvedConnection StoreClient::take_connection(const WaitLimit& limit) {
   {
     Lock lock(mutex_);
     if (!idle_.empty()) {
@@ -204,14 +206,14 @@ ProvedConnection StoreClient::take_connection(const Deadline& deadline) {
       return connection;
     }
   }
-  return connect(deadline);
+  return connect(limit);
 }
 
-ProvedConnection StoreClient::connect(const Deadline& deadline) const {
-  ProvedConnection connection = connect_proved(address_, token_, kStorePurpose, deadline);
+ProvedConnection StoreClient::connect(const WaitLimit& limit) const {
+  ProvedConnection connection = connect_proved(address_, token_, kStorePurpose, limit);
   detect_dead_hosts(connection.socket);
   if (run_.empty()) return connection;
-  const std::string theirs = run_served_by(connection, deadline);
+  const std::string theirs = run_served_by(connection, limit);
   if (theirs == run_ || run_of_start(theirs) == run_) return connection;
   if (run_of_start(theirs) == run_of_start(run_))
     throw RendezvousLostError(fmt::format(
@@ -224,9 +226,8 @@ ProvedConnection StoreClient::connect(const Deadline& deadline) const {
       address_.text(), run_of_start(theirs), run_of_start(run_)));
 }
 
-std::string StoreClient::run_served_by(ProvedConnection& connection,
-                                       const Deadline& deadline) const {
-  return exchange(connection, {StoreRequest::Kind::look, kRunKey, {}, -1}, deadline).substr(1);
+std::string StoreClient::run_served_by(ProvedConnection& connection, const WaitLimit& limit) const {
+  return exchange(connection, {StoreRequest::Kind::look, kRunKey, {}, -1}, limit).substr(1);
 }
 
 void StoreClient::keep_connection(ProvedConnection connection) {

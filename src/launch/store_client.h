@@ -46,7 +46,7 @@ class StoreClient : public comm::Store {
   const std::string& run() const { return run_; }
 
   void set(const std::string& key, const std::string& value) override;
-  std::string get(const std::string& key, const Deadline& deadline, int owner = -1) override;
+  std::string get(const std::string& key, const WaitLimit& limit, int owner = -1) override;
   std::optional<std::string> ending_of(int rank, std::chrono::milliseconds patience) override;
 
   /// Sets the key unless it is set already. Returns what it is: who comes first decides for all.
@@ -78,14 +78,14 @@ class StoreClient : public comm::Store {
 
   /// What the key is set to by others; none if this has set it.
   std::optional<std::string> try_to_set(const std::string& key, const std::string& value);
-  Answer ask(const StoreRequest& request, const Deadline& deadline);
+  Answer ask(const StoreRequest& request, const WaitLimit& limit);
   /// A new connection in place of a lost one; none if the rendezvous is gone.
-  std::optional<ProvedConnection> reconnect(const Deadline& deadline);
+  std::optional<ProvedConnection> reconnect(const WaitLimit& limit);
   std::string exchange(ProvedConnection& connection, const StoreRequest& request,
-                       const Deadline& deadline) const;
-  ProvedConnection connect(const Deadline& deadline) const;
-  std::string run_served_by(ProvedConnection& connection, const Deadline& deadline) const;
-  ProvedConnection take_connection(const Deadline& deadline);
+                       const WaitLimit& limit) const;
+  ProvedConnection connect(const WaitLimit& limit) const;
+  std::string run_served_by(ProvedConnection& connection, const WaitLimit& limit) const;
+  ProvedConnection take_connection(const WaitLimit& limit);
   void keep_connection(ProvedConnection connection);
   Deadline own_deadline() const { return Deadline::after(patience_); }
 

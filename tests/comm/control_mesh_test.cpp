@@ -22,7 +22,7 @@ using testing::expect_error;
 class NoStore : public Store {
  public:
   void set(const std::string&, const std::string&) override {}
-  std::string get(const std::string&, const Deadline&, int) override { return ""; }
+  std::string get(const std::string&, const WaitLimit&, int) override { return ""; }
   std::optional<std::string> ending_of(int, std::chrono::milliseconds) override { return {}; }
 };
 

@@ -3,8 +3,10 @@
 #include <lockstep/group.h>
 
 #include "base/deadline.h"
+#include "comm/collectives/ring.h"
 #include "comm/group_core.h"
 #include "comm/mesh/peer_sockets.h"
+#include "comm/split.h"
 #include "comm/transports.h"
 #include "launch/job.h"
 #include "launch/join.h"
@@ -228,9 +230,53 @@ TEST(Split, WhoFailsInAPartIsNamedByItsNumberInTheWhole) {
     whole.barrier();
   });
   EXPECT_THAT(errors[3], HasSubstr("taken"));
-  for (int other : {0, 1})
+  for (int other : {0, 1, 2})
     EXPECT_THAT(errors[static_cast<std::size_t>(other)],
                 AllOf(HasSubstr("rank 3 (pid"), Not(HasSubstr("did not come"))));
+}
+
+/// Comes to a split of two ranks, but not to the making of the part.
+void come_to_split(comm::Transport& transport, const Deadline& deadline) {
+  transport.agree({.operation = comm::Operation::split, .sequence = 1}, deadline);
+  std::vector<std::int32_t> mine(2);
+  std::vector<std::int32_t> all(4);
+  comm::ring_all_gather(transport, {mine.data(), 2, DataType::int32},
+                        {all.data(), 4, DataType::int32}, deadline);
+}
+
+/// A transport, and what rank 0 of a part sets in the store when it begins to make the part.
+struct PartsKey {
+  std::string transport;
+  std::string key;
+};
+
+TEST(Split, EndsWhenAnotherThreadLeavesTheWholeGroup) {
+  for (const PartsKey& parts : {PartsKey{"shm", "shm/world/1.0"},
+                                {"gloo", "mesh/world/1.0/0"},
+                                {"shm+gloo", "proof/world/1.0/0"}}) {
+    const auto errors = errors_of_run(2, [&](const launch::Joined& joined) {
+      const Deadline deadline = Deadline::after(std::chrono::seconds(30));
+      const auto whole =
+          comm::make_transport(parts.transport, joined.network, joined.run, joined.world, deadline);
+      if (joined.world.rank == 1) {
+        come_to_split(*whole, deadline);
+        joined.run.store->get("split is over", deadline);
+        return whole->require_all_present();
+      }
+      std::jthread other([&] {
+        joined.run.store->get(parts.key, deadline);
+        whole->abandon(std::make_exception_ptr(Error("the other thread's error")));
+      });
+      try {
+        comm::split(*whole, 0, 0, 1, deadline, Deadline::after(milliseconds(4000)));
+      } catch (const Error&) {
+        joined.run.store->set("split is over", "");
+        throw;
+      }
+    });
+    EXPECT_EQ(errors[0], "the other thread's error") << parts.transport;
+    EXPECT_THAT(errors[1], HasSubstr("left the group")) << parts.transport;
+  }
 }
 
 TEST(Join, ARankThatDiesBeforeItJoinsIsNamed) {

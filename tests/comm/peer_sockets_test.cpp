@@ -34,7 +34,7 @@ class MapStore : public Store {
     values_[key] = value;
     changed_.notify_all();
   }
-  std::string get(const std::string& key, const Deadline&, int) override {
+  std::string get(const std::string& key, const WaitLimit&, int) override {
     Lock lock(mutex_);
     while (!values_.count(key)) changed_.wait(mutex_);
     return values_[key];

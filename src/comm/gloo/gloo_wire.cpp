@@ -93,7 +93,7 @@ WireKind gloo_wire() {
   return {.name = "gloo",
           .channels = 2,
           .make = [](const RunContext& run, const Membership& membership, std::vector<Peer>& peers,
-                     const Deadline&) -> std::unique_ptr<Wire> {
+                     const WaitLimit&) -> std::unique_ptr<Wire> {
             return translated(
                 [&] { return std::make_unique<GlooWire>(run.address, membership.rank, peers); });
           }};

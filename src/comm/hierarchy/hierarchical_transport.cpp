@@ -78,17 +78,17 @@ class Neighbours : public DirectCollectives {
 
 HierarchicalTransport::HierarchicalTransport(RunContext run, const Membership& membership,
                                              WireKind kind, std::vector<int> leaders,
-                                             const Deadline& deadline)
+                                             const WaitLimit& limit)
     : run_(std::move(run)),
       kind_(std::move(kind)),
       name_(fmt::format("shm+{}", kind_.name)),
       leaders_(std::move(leaders)),
       neighbours_(ranks_led_by(leaders_, leaders_[static_cast<std::size_t>(membership.rank)])),
-      mesh_(std::make_unique<MeshTransport>(run_, membership, kind_, deadline)) {
+      mesh_(std::make_unique<MeshTransport>(run_, membership, kind_, limit)) {
   try {
     const Membership host = on_host(membership, neighbours_);
-    local_ = std::make_unique<SharedTransport>(std::make_unique<ShmSpace>(run_, host, deadline),
-                                               host, deadline);
+    local_ = std::make_unique<SharedTransport>(std::make_unique<ShmSpace>(run_, host, limit), host,
+                                               limit);
   } catch (...) {
     mesh_->abandon(std::current_exception());
     throw;
@@ -215,9 +215,14 @@ void HierarchicalTransport::abandon(std::exception_ptr why) {
 }
 
 std::unique_ptr<Transport> HierarchicalTransport::split(const Membership& part,
-                                                        const Deadline& deadline) {
-  return std::make_unique<HierarchicalTransport>(run_, part, kind_,
-                                                 find_hosts(run_, part, deadline), deadline);
+                                                        const WaitLimit& limit) {
+  return std::make_unique<HierarchicalTransport>(run_, part, kind_, find_hosts(run_, part, limit),
+                                                 limit);
+}
+
+void HierarchicalTransport::require_all_present() {
+  local_->move_messages();
+  mesh_->require_all_present();
 }
 
 std::uint64_t HierarchicalTransport::bytes_moved() const {

@@ -20,7 +20,7 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
   /// `leaders` has the lowest rank that shares its host for every rank (find_hosts). Joins the
   /// group and waits until all ranks have.
   HierarchicalTransport(RunContext run, const Membership& membership, WireKind kind,
-                        std::vector<int> leaders, const Deadline& deadline);
+                        std::vector<int> leaders, const WaitLimit& limit);
   ~HierarchicalTransport() override;
 
   const Membership& membership() const override { return mesh_->membership(); }
@@ -35,7 +35,8 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
   void agree(const Fingerprint& call, const Deadline& deadline) override;
   Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
   void abandon(std::exception_ptr why) override;
-  std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) override;
+  std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) override;
+  void require_all_present() override;
   HierarchicalCollectives* hierarchical() override { return this; }
   std::uint64_t bytes_moved() const override;
   double seconds_waited() const override;

@@ -35,7 +35,7 @@ class Lane : public Transport {
   void agree(const Fingerprint&, const Deadline&) override { refuse(); }
   Memory allocate(std::size_t, const Fingerprint&, const Deadline&) override { refuse(); }
   void abandon(std::exception_ptr) override { refuse(); }
-  std::unique_ptr<Transport> split(const Membership&, const Deadline&) override { refuse(); }
+  std::unique_ptr<Transport> split(const Membership&, const WaitLimit&) override { refuse(); }
   std::uint64_t bytes_moved() const override { return 0; }
   double seconds_waited() const override { return 0; }
 

@@ -38,7 +38,7 @@ class ControlMesh {
   ~ControlMesh();
 
   /// Moves what else this rank has under way; true while some of it is still to be sent. Called
-  /// while this rank waits. Set it before the first wait.
+  /// while this rank waits; throws to end the waiting. Set it while nobody waits.
   void while_waiting(std::function<bool()> move_others) { move_others_ = std::move(move_others); }
   /// Calls it.
   bool move_others() { return move_others_ && move_others_(); }

@@ -30,23 +30,28 @@ constexpr double kLeftLingerSeconds = 10;
 }  // namespace
 
 MeshTransport::MeshTransport(RunContext run, Membership membership, WireKind kind,
-                             const Deadline& deadline)
+                             const WaitLimit& limit)
     : run_(std::move(run)), membership_(std::move(membership)), kind_(std::move(kind)) {
-  std::vector<Peer> peers = connect_peers(run_, membership_, kind_.channels, deadline);
+  std::vector<Peer> peers = connect_peers(run_, membership_, kind_.channels, limit);
   mailroom_ = std::make_unique<Mailroom>(membership_.size());
   control_ = std::make_unique<ControlMesh>(
       run_, membership_, std::string(kind_.name), peers,
       [this](int from, const ControlMessage& message) { return mailroom_->take(from, message); });
+  control_->while_waiting([&] {
+    limit.check();
+    return false;
+  });
   try {
     // The wire is made when all are known to be there, and used when all have made it.
-    agree({.operation = Operation::barrier}, deadline);
-    wire_ = kind_.make(run_, membership_, peers, deadline);
+    agree({.operation = Operation::barrier}, limit.deadline);
+    wire_ = kind_.make(run_, membership_, peers, limit);
     mailroom_->use(*wire_);
-    agree({.operation = Operation::barrier}, deadline);
+    agree({.operation = Operation::barrier}, limit.deadline);
   } catch (...) {
     control_->leave(blame_in(std::current_exception()));
     throw;
   }
+  control_->while_waiting({});
 }
 
 MeshTransport::~MeshTransport() {
@@ -123,8 +128,15 @@ Memory MeshTransport::allocate(std::size_t bytes, const Fingerprint& call,
   return Memory(memory, memory.get(), bytes);
 }
 
-std::unique_ptr<Transport> MeshTransport::split(const Membership& part, const Deadline& deadline) {
-  return std::make_unique<MeshTransport>(run_, part, kind_, deadline);
+std::unique_ptr<Transport> MeshTransport::split(const Membership& part, const WaitLimit& limit) {
+  return std::make_unique<MeshTransport>(run_, part, kind_, limit);
+}
+
+void MeshTransport::require_all_present() {
+  show_waiting();
+  for (int rank = 0; rank < size(); ++rank)
+    if (rank != this->rank() && control_->gone(rank))
+      throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(rank));
 }
 
 // ── Messages

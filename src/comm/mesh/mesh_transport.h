@@ -18,14 +18,15 @@ struct WireKind {
   /// Connections that each two ranks need; the first is the control mesh's.
   int channels = 1;
   std::function<std::unique_ptr<Wire>(const RunContext& run, const Membership& membership,
-                                      std::vector<Peer>& peers, const Deadline& deadline)>
+                                      std::vector<Peer>& peers, const WaitLimit& limit)>
       make;
 };
 
 class MeshTransport : public Transport {
  public:
-  /// Joins the group and waits until all ranks have. Throws PeerLostError, TimeoutError or Error.
-  MeshTransport(RunContext run, Membership membership, WireKind kind, const Deadline& deadline);
+  /// Joins the group and waits until all ranks have. Throws PeerLostError, TimeoutError or Error,
+  /// and what the limit's tick throws.
+  MeshTransport(RunContext run, Membership membership, WireKind kind, const WaitLimit& limit);
 
   /// Leaves the group.
   ~MeshTransport() override;
@@ -42,7 +43,8 @@ class MeshTransport : public Transport {
   void agree(const Fingerprint& call, const Deadline& deadline) override;
   Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
   void abandon(std::exception_ptr why) override;
-  std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) override;
+  std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) override;
+  void require_all_present() override;
   NativeCollectives* native() override { return wire_->native(); }
   void watch(const Deadline& deadline) override;
   std::uint64_t bytes_moved() const override { return bytes_sent_.load(std::memory_order_relaxed); }

@@ -42,11 +42,11 @@ struct Card {
 class Connector {
  public:
   Connector(const RunContext& run, const Membership& membership, int channels,
-            const Deadline& deadline)
+            const WaitLimit& limit)
       : run_(run),
         membership_(membership),
         channels_(channels),
-        deadline_(deadline),
+        limit_(limit),
         purpose_(fmt::format("group {} of run {}", membership.group, run.run)),
         listener_({run.address, 0}, run.token, purpose_),
         peers_(static_cast<std::size_t>(membership.size())) {
@@ -71,8 +71,7 @@ class Connector {
 
   Address look_up(int rank) {
     const std::string whose = fmt::format("rank {}", membership_.labels[index(rank)]);
-    const Card card =
-        Card::parse(get_from(run_, membership_, rank, key_of(rank), deadline_), whose);
+    const Card card = Card::parse(get_from(run_, membership_, rank, key_of(rank), limit_), whose);
     peers_[index(rank)].pid = card.pid;
     peers_[index(rank)].host = card.host;
     return card.address;
@@ -81,8 +80,11 @@ class Connector {
   void connect_to_rank(int below) {
     const Address address = look_up(below);
     for (int channel = 0; channel < channels_; ++channel) {
-      ProvedConnection connection = connect_proved(address, run_.token, purpose_, deadline_,
-                                                   [&] { look_for_deaths({below}); });
+      ProvedConnection connection =
+          connect_proved(address, run_.token, purpose_, {limit_.deadline, [&] {
+                                                           limit_.check();
+                                                           look_for_deaths({below});
+                                                         }});
       const std::string hello = PeerHello{membership_.rank, channel}.encode();
       // The first bytes on a new connection always fit its buffer.
       if (::send(connection.socket.get(), hello.data(), hello.size(), MSG_NOSIGNAL) !=
@@ -99,11 +101,12 @@ class Connector {
   }
 
   void accept_some() {
-    if (deadline_.passed()) report_missing();
+    limit_.check();
+    if (limit_.deadline.passed()) report_missing();
     std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
     for (const ProvedConnection& guest : guests_)
       watched.push_back({guest.socket.get(), POLLIN, 0});
-    const auto left = std::min(deadline_.left(), GuardedListener::kTick);
+    const auto left = std::min(limit_.deadline.left(), GuardedListener::kTick);
     if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) == 0)
       look_for_deaths(missing());
     for (ProvedConnection& connection : listener_.service())
@@ -167,14 +170,15 @@ class Connector {
         fmt::format(
             "rank {} waited {:.1f} s for rank {} to connect to {}: did all ranks start, and "
             "can their hosts reach that address? LOCKSTEP_INTERFACE chooses another",
-            membership_.label(), deadline_.seconds(), enumerate(names), listener_.address().text()),
+            membership_.label(), limit_.deadline.seconds(), enumerate(names),
+            listener_.address().text()),
         membership_.labels[index(missing().front())]);
   }
 
   const RunContext& run_;
   const Membership& membership_;
   const int channels_;
-  const Deadline& deadline_;
+  const WaitLimit& limit_;
   const std::string purpose_;
   GuardedListener listener_;
   std::vector<Peer> peers_;
@@ -186,8 +190,8 @@ class Connector {
 }  // namespace
 
 std::vector<Peer> connect_peers(const RunContext& run, const Membership& membership, int channels,
-                                const Deadline& deadline) {
-  return Connector(run, membership, channels, deadline).connect();
+                                const WaitLimit& limit) {
+  return Connector(run, membership, channels, limit).connect();
 }
 
 }  // namespace lockstep::comm

@@ -24,8 +24,8 @@ struct Peer {
 
 /// Connects all ranks of a group with `channels` connections each, and returns a Peer a rank; this
 /// rank's own has none. A collective. Throws PeerLostError, TimeoutError that names who did not
-/// come, or Error.
+/// come, or Error, and what the limit's tick throws.
 std::vector<Peer> connect_peers(const RunContext& run, const Membership& membership, int channels,
-                                const Deadline& deadline);
+                                const WaitLimit& limit);
 
 }  // namespace lockstep::comm

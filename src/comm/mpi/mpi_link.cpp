@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <future>
 #include <limits>
@@ -36,10 +37,17 @@ MPI_Comm create_communicator(const std::vector<int>& members, int tag) {
   return communicator;
 }
 
+std::string not_made(const std::vector<int>& members, const std::string& group,
+                     const Deadline& deadline) {
+  return fmt::format(
+      "[mpi] not all {} members came to make the group '{}' within {} s: look for one that failed",
+      members.size(), group, deadline.seconds());
+}
+
 }  // namespace
 
 std::shared_ptr<MpiLink> MpiLink::meet(const std::vector<int>& members, const std::string& group,
-                                       const Deadline& deadline) {
+                                       const WaitLimit& limit) {
   MpiRuntime& runtime = MpiRuntime::instance();
   { const MpiRuntime::Visit visit = runtime.enter(); }
   // MPI can only make communicators in a call that blocks. A thread of its own lets us give up; if
@@ -53,16 +61,22 @@ std::shared_ptr<MpiLink> MpiLink::meet(const std::vector<int>& members, const st
       promise.set_exception(std::current_exception());
     }
   });
-  if (created.wait_for(deadline.left()) == std::future_status::ready) {
-    maker.join();
-    return std::shared_ptr<MpiLink>(new MpiLink(created.get(), group));
+  auto is_made = [&] {
+    const auto slice = std::min(limit.deadline.left(), WaitLimit::kTick);
+    return created.wait_for(slice) == std::future_status::ready;
+  };
+  try {
+    while (!is_made()) {
+      limit.check();
+      if (limit.deadline.passed()) throw TimeoutError(not_made(members, group, limit.deadline));
+    }
+  } catch (...) {
+    maker.detach();
+    runtime.shut(not_made(members, group, limit.deadline));
+    throw;
   }
-  maker.detach();
-  const std::string what = fmt::format(
-      "[mpi] not all {} members came to make the group '{}' within {} s: look for one that failed",
-      members.size(), group, deadline.seconds());
-  runtime.shut(what);
-  throw TimeoutError(what);
+  maker.join();
+  return std::shared_ptr<MpiLink>(new MpiLink(created.get(), group));
 }
 
 MpiLink::MpiLink(MPI_Comm communicator, std::string group)

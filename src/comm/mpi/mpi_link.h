@@ -16,7 +16,7 @@ class MpiLink {
  public:
   /// Meets the other members; see make_mpi_wire.
   static std::shared_ptr<MpiLink> meet(const std::vector<int>& members, const std::string& group,
-                                       const Deadline& deadline);
+                                       const WaitLimit& limit);
   ~MpiLink();
   MpiLink(const MpiLink&) = delete;
   MpiLink& operator=(const MpiLink&) = delete;

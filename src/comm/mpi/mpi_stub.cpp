@@ -42,7 +42,7 @@ void MpiRuntime::shut(const std::string&) {
 }
 
 std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>&, int, const std::string&,
-                                    const Deadline&, const MpiWireOptions&) {
+                                    const WaitLimit&, const MpiWireOptions&) {
   refuse();
 }
 
@@ -50,7 +50,7 @@ WireKind mpi_wire() {
   return {.name = "mpi",
           .channels = 1,
           .make = [](const RunContext&, const Membership&, std::vector<Peer>&,
-                     const Deadline&) -> std::unique_ptr<Wire> { refuse(); }};
+                     const WaitLimit&) -> std::unique_ptr<Wire> { refuse(); }};
 }
 
 }  // namespace lockstep::comm

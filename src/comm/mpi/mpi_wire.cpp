@@ -47,14 +47,14 @@ class MpiWire : public Wire {
 }  // namespace
 
 std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>& members, int rank,
-                                    const std::string& group, const Deadline& deadline,
+                                    const std::string& group, const WaitLimit& limit,
                                     const MpiWireOptions& options) {
   const int world_rank = MpiRuntime::instance().world_rank();
   LOCKSTEP_CHECK(members.at(static_cast<std::size_t>(rank)) == world_rank,
                  "rank {} of group '{}' is rank {} of MPI's world", rank, group, world_rank);
   LOCKSTEP_CHECK(options.part_bytes > 0 && options.part_bytes <= std::size_t{1} << 30,
                  "parts of {} bytes", options.part_bytes);
-  return std::make_unique<MpiWire>(MpiLink::meet(members, group, deadline), rank,
+  return std::make_unique<MpiWire>(MpiLink::meet(members, group, limit), rank,
                                    static_cast<int>(members.size()), options);
 }
 
@@ -62,8 +62,8 @@ WireKind mpi_wire() {
   return {.name = "mpi",
           .channels = 1,
           .make = [](const RunContext&, const Membership& membership, std::vector<Peer>&,
-                     const Deadline& deadline) {
-            return make_mpi_wire(membership.members, membership.rank, membership.group, deadline);
+                     const WaitLimit& limit) {
+            return make_mpi_wire(membership.members, membership.rank, membership.group, limit);
           }};
 }
 

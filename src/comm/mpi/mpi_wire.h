@@ -24,7 +24,7 @@ struct MpiWireOptions {
 /// Destroying the wire is its normal end. close() is for failures: after it this process does not
 /// call MPI_Finalize, which would wait for lost peers.
 std::unique_ptr<Wire> make_mpi_wire(const std::vector<int>& members, int rank,
-                                    const std::string& group, const Deadline& deadline,
+                                    const std::string& group, const WaitLimit& limit,
                                     const MpiWireOptions& options = {});
 
 /// The wire of the mpi transport. Where MPI is not built, making one throws UsageError.

@@ -40,7 +40,7 @@ class RecordingTransport : public Transport, private HierarchicalCollectives {
   void combine(ArrayView into, const void* from, ReduceOp op) override;
   Memory allocate(std::size_t, const Fingerprint&, const Deadline&) override { refuse(); }
   void abandon(std::exception_ptr) override {}
-  std::unique_ptr<Transport> split(const Membership&, const Deadline&) override { refuse(); }
+  std::unique_ptr<Transport> split(const Membership&, const WaitLimit&) override { refuse(); }
   DirectCollectives* direct() override;
   HierarchicalCollectives* hierarchical() override;
   std::uint64_t bytes_moved() const override { return bytes_sent_; }

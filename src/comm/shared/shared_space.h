@@ -51,7 +51,7 @@ class SharedSpace {
   virtual std::string ending_of(int rank, std::chrono::milliseconds patience) const = 0;
 
   /// The space of a group that has some of this one's ranks. All of them call it.
-  virtual std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) = 0;
+  virtual std::unique_ptr<SharedSpace> split(const Membership& part, const WaitLimit& limit) = 0;
 };
 
 }  // namespace lockstep::comm

@@ -30,7 +30,7 @@ std::uint64_t shortage_in(const std::exception_ptr& error) {
 }  // namespace
 
 SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership membership,
-                                 const Deadline& deadline)
+                                 const WaitLimit& limit)
     : space_(std::move(space)),
       membership_(std::move(membership)),
       board_(space_->blackboard()),
@@ -47,13 +47,15 @@ SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership 
   mine.pid = ::getpid();
   ::gethostname(mine.host.data(), mine.host.size() - 1);
   mine.presence.store(Presence::present, std::memory_order_release);
+  meeting_.while_waiting([&](bool) { limit.check(); });
   try {
-    agree({.operation = Operation::barrier}, deadline);
+    agree({.operation = Operation::barrier}, limit.deadline);
     space_->all_joined();
   } catch (...) {
     abandon(std::current_exception());
     throw;
   }
+  meeting_.while_waiting({});
 }
 
 SharedTransport::~SharedTransport() {
@@ -85,6 +87,7 @@ bool SharedTransport::done(Request& request) {
 }
 
 void SharedTransport::agree(const Fingerprint& call, const Deadline& deadline) {
+  current_ = call;
   meeting_.hold({call, {}, {}}, deadline);
   meeting_.require_agreement();
 }
@@ -195,9 +198,16 @@ std::byte* SharedTransport::resolve(int rank, const Location& location) {
   return region->blocks[static_cast<std::size_t>(rank)].get() + location.offset;
 }
 
-std::unique_ptr<Transport> SharedTransport::split(const Membership& part,
-                                                  const Deadline& deadline) {
-  return std::make_unique<SharedTransport>(space_->split(part, deadline), part, deadline);
+std::unique_ptr<Transport> SharedTransport::split(const Membership& part, const WaitLimit& limit) {
+  return std::make_unique<SharedTransport>(space_->split(part, limit), part, limit);
+}
+
+void SharedTransport::require_all_present() {
+  messenger_.throw_if_stopped();
+  show_waiting(board_, rank_);
+  for (int peer = 0; peer < size(); ++peer)
+    if (const auto loss = peer == rank_ ? std::nullopt : loss_of(*space_, peer))
+      throw lost_in_call({name(), membership_.label()}, current_.text(), *loss);
 }
 
 std::uint64_t SharedTransport::bytes_moved() const {

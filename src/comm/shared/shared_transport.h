@@ -17,9 +17,9 @@ namespace lockstep::comm {
 class SharedTransport : public Transport {
  public:
   /// Joins the group as `rank` and waits until all ranks have. Throws PeerLostError or
-  /// TimeoutError.
+  /// TimeoutError, and what the limit's tick throws.
   SharedTransport(std::unique_ptr<SharedSpace> space, Membership membership,
-                  const Deadline& deadline);
+                  const WaitLimit& limit);
 
   /// Leaves the group.
   ~SharedTransport() override;
@@ -36,10 +36,11 @@ class SharedTransport : public Transport {
   void agree(const Fingerprint& call, const Deadline& deadline) override;
   Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) override;
   void abandon(std::exception_ptr why) override;
-  std::unique_ptr<Transport> split(const Membership& part, const Deadline& deadline) override;
+  std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) override;
+  void require_all_present() override;
   DirectCollectives* direct() override { return &direct_; }
   /// Called now and then while this rank waits, and told whether it does so in a collective; throws
-  /// to end the waiting. Set it before the first wait.
+  /// to end the waiting. Set it while nobody waits.
   void while_waiting(std::function<void(bool in_collective)> tick) {
     messenger_.while_waiting(tick);
     meeting_.while_waiting(std::move(tick));
@@ -74,6 +75,7 @@ class SharedTransport : public Transport {
   Messenger messenger_;
   Meeting meeting_;
   SharedDirect direct_;
+  Fingerprint current_;  ///< that all ranks agreed on last
   std::uint64_t last_region_ = Location::kStaged;
   std::map<std::uint64_t, std::weak_ptr<Region>> regions_;
 };

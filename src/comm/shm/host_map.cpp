@@ -37,8 +37,8 @@ bool shares_memory(const std::string& pid, const std::string& fd, const std::str
 
 class HostFinder {
  public:
-  HostFinder(const RunContext& run, const Membership& membership, const Deadline& deadline)
-      : run_(run), membership_(membership), deadline_(deadline) {}
+  HostFinder(const RunContext& run, const Membership& membership, const WaitLimit& limit)
+      : run_(run), membership_(membership), limit_(limit) {}
 
   std::vector<int> find() {
     // Others map it until they have said who leads them.
@@ -63,7 +63,7 @@ class HostFinder {
   }
 
   std::string get(const std::string& what, int rank) {
-    return get_from(run_, membership_, rank, key(what, rank), deadline_);
+    return get_from(run_, membership_, rank, key(what, rank), limit_);
   }
 
   int my_leader() {
@@ -76,14 +76,14 @@ class HostFinder {
 
   const RunContext& run_;
   const Membership& membership_;
-  const Deadline& deadline_;
+  const WaitLimit& limit_;
 };
 
 }  // namespace
 
 std::vector<int> find_hosts(const RunContext& run, const Membership& membership,
-                            const Deadline& deadline) {
-  return HostFinder(run, membership, deadline).find();
+                            const WaitLimit& limit) {
+  return HostFinder(run, membership, limit).find();
 }
 
 }  // namespace lockstep::comm

@@ -9,8 +9,8 @@
 namespace lockstep::comm {
 
 /// For each rank of the group the lowest rank that shares its host. A collective; all ranks get the
-/// same answer. Throws PeerLostError and TimeoutError.
+/// same answer. Throws PeerLostError and TimeoutError, and what the limit's tick throws.
 std::vector<int> find_hosts(const RunContext& run, const Membership& membership,
-                            const Deadline& deadline);
+                            const WaitLimit& limit);
 
 }  // namespace lockstep::comm

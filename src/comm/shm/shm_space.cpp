@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kLookAfter(1000);
 
 }  // namespace
 
-ShmSpace::ShmSpace(RunContext run, const Membership& membership, const Deadline& deadline)
+ShmSpace::ShmSpace(RunContext run, const Membership& membership, const WaitLimit& limit)
     : run_(std::move(run)),
       membership_(membership),
       rank_(membership.rank),
@@ -36,7 +36,7 @@ ShmSpace::ShmSpace(RunContext run, const Membership& membership, const Deadline&
   if (rank_ == 0)
     make_blackboard(key);
   else
-    map_blackboard(key, deadline);
+    map_blackboard(key, limit);
 }
 
 void ShmSpace::make_blackboard(const std::string& key) {
@@ -55,9 +55,9 @@ void ShmSpace::make_blackboard(const std::string& key) {
   blackboard_fd_ = std::move(segment.fd);
 }
 
-void ShmSpace::map_blackboard(const std::string& key, const Deadline& deadline) {
+void ShmSpace::map_blackboard(const std::string& key, const WaitLimit& limit) {
   const std::vector<std::string> place =
-      lockstep::split(get_from(run_, membership_, 0, key, deadline), ' ');
+      lockstep::split(get_from(run_, membership_, 0, key, limit), ' ');
   if (place.size() != 2) throw Error(fmt::format("[shm] the store's '{}' is not readable", key));
   constexpr int kHighest = std::numeric_limits<int>::max();
   const std::string owner = fmt::format("rank {}", membership_.labels[0]);
@@ -130,8 +130,8 @@ std::string ShmSpace::ending_of(int rank, std::chrono::milliseconds patience) co
       .value_or("");
 }
 
-std::unique_ptr<SharedSpace> ShmSpace::split(const Membership& part, const Deadline& deadline) {
-  return std::make_unique<ShmSpace>(run_, part, deadline);
+std::unique_ptr<SharedSpace> ShmSpace::split(const Membership& part, const WaitLimit& limit) {
+  return std::make_unique<ShmSpace>(run_, part, limit);
 }
 
 }  // namespace lockstep::comm

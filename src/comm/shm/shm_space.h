@@ -14,7 +14,7 @@ namespace lockstep::comm {
 class ShmSpace : public SharedSpace {
  public:
   /// Rank 0 makes the blackboard and publishes in the store where it is; the others map it.
-  ShmSpace(RunContext run, const Membership& membership, const Deadline& deadline);
+  ShmSpace(RunContext run, const Membership& membership, const WaitLimit& limit);
 
   std::string_view name() const override { return "shm"; }
   Blackboard blackboard() const override { return {memory_.get(), size_}; }
@@ -24,12 +24,12 @@ class ShmSpace : public SharedSpace {
   void all_joined() override;
   std::optional<Departure> gone(int rank) const override;
   std::string ending_of(int rank, std::chrono::milliseconds patience) const override;
-  std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) override;
+  std::unique_ptr<SharedSpace> split(const Membership& part, const WaitLimit& limit) override;
 
  private:
   std::optional<Departure> gone_before_it_joined(int rank) const;
   void make_blackboard(const std::string& key);
-  void map_blackboard(const std::string& key, const Deadline& deadline);
+  void map_blackboard(const std::string& key, const WaitLimit& limit);
 
   const RunContext run_;
   const Membership membership_;

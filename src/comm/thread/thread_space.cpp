@@ -54,7 +54,7 @@ void ThreadSpace::seal_region(RegionHandle handle) {
   world_->withdraw(handle.first);
 }
 
-std::unique_ptr<SharedSpace> ThreadSpace::split(const Membership& part, const Deadline&) {
+std::unique_ptr<SharedSpace> ThreadSpace::split(const Membership& part, const WaitLimit&) {
   return std::make_unique<ThreadSpace>(world_->part(part));
 }
 

@@ -54,7 +54,7 @@ class ThreadSpace : public SharedSpace {
   void all_joined() override {}
   std::optional<Departure> gone(int rank) const override;
   std::string ending_of(int, std::chrono::milliseconds) const override { return ""; }
-  std::unique_ptr<SharedSpace> split(const Membership& part, const Deadline& deadline) override;
+  std::unique_ptr<SharedSpace> split(const Membership& part, const WaitLimit& limit) override;
 
  private:
   std::shared_ptr<ThreadWorld> world_;
