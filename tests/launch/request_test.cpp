@@ -5,6 +5,7 @@
 #include <lockstep/init.h>
 
 #include "base/files.h"
+#include "base/version.h"
 #include "launch/job.h"
 #include "launch/muster_workers.h"
 #include "launch/store_client.h"
@@ -141,7 +142,8 @@ TEST(JoinRequest, ThoseThatWaitForARankThatCannotJoinGetItsReason) {
 TEST(JoinRequest, AnotherVersionIsTheFirstThingNamed) {
   expect_all(errors_of_requests({{"Lockstep 1", "a", "b"}, {"Lockstep 2", "b"}}, 2),
              "rank 0 came with Lockstep 1; rank 1 came with Lockstep 2.");
-  EXPECT_EQ(make_request(2, false, "shm").front().find("Lockstep "), 0u);
+  EXPECT_EQ(make_request(2, false, "shm").front(),
+            fmt::format("Lockstep {} of sources {}", version(), source_digest()));
 }
 
 TEST(JoinRequest, ThoseThatDifferDoNotWaitForTheRest) {
