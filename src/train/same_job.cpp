@@ -15,19 +15,32 @@ using Lines = std::vector<std::string>;
 /// What ranks may rightly differ in. All else is compared, a new option too.
 constexpr const char* kOwn[] = {
     "data_dir",        // a host may keep its data anywhere: they are compared themselves
-    "init",            // rank 0 reads it for all; whether there is one is compared below
     "loader_threads",  // how images are loaded ahead changes nothing that is computed
     "restarts",        // is counted by what starts the workers
 };
 
+/// What config.json has of options that are compared themselves: a message is to name the option
+/// that the user gave.
+constexpr const char* kDerived[] = {"lr_full", "method"};
+
+/// Rank 0 alone uses these files, wherever they are, but all ranks have to be given one.
+std::string whether_given(const std::filesystem::path& file) {
+  return file.empty() ? "not given" : "given";
+}
+
 nlohmann::json compared_options(const TrainConfig& config) {
   nlohmann::json options = to_json(config);
   for (const char* name : kOwn) options.erase(name);
+  for (const char* name : kDerived) options.erase(name);
+  // Others decide these, too, in config.json: shards, or a method's short name.
+  options["conv"] = config.convolutions;
+  options["sync"] = config.sync;
+  options["algorithm"] = config.algorithm;
   // Hosts share out different numbers of cores. Only with shards is that part of the result.
   if (config.shards == 0) options.erase("threads");
-  // Rank 0 alone uses these files, but all take part where there are any.
-  options["has_init"] = !config.init.empty();
-  options["has_run_dir"] = !config.run_dir.empty();
+  options["init"] = whether_given(config.init);
+  options["save"] = whether_given(config.save);
+  options["run_dir"] = whether_given(config.run_dir);
   return options;
 }
 
@@ -36,10 +49,18 @@ nlohmann::json compared_beginning(const TrainConfig& config) {
   return {{"resume", config.resume}, {"restarted", config.restarted}};
 }
 
+std::string line_of(const std::string& name, const nlohmann::json& value) {
+  const bool plain = value.is_string() && !value.get_ref<const std::string&>().empty();
+  return fmt::format("{} {}", name, plain ? value.get<std::string>() : value.dump());
+}
+
+/// The number of epochs comes last: it is 0 where --iterations alone says how long.
 Lines lines_of(const nlohmann::json& options) {
+  constexpr const char* kLast = "epochs";
   Lines lines;
   for (const auto& [name, value] : options.items())
-    lines.push_back(fmt::format("{} {}", name, value.dump()));
+    if (name != kLast) lines.push_back(line_of(name, value));
+  if (options.contains(kLast)) lines.push_back(line_of(kLast, options.at(kLast)));
   return lines;
 }
 

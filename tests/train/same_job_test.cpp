@@ -47,8 +47,23 @@ TEST(SameJob, EveryOptionThatMattersIsCompared) {
   expect_named([](TrainConfig& c) { c.recipe.clip = 1; }, "clip 0.0", "clip 1.0");
   expect_named([](TrainConfig& c) { c.control.check_every = 1; }, "check_every null",
                "check_every 1");
-  expect_named([](TrainConfig& c) { c.init = "weights"; }, "has_init false", "has_init true");
+  expect_named([](TrainConfig& c) { c.init = "weights"; }, "init not given", "init given");
+  expect_named([](TrainConfig& c) { c.save = "weights"; }, "save not given", "save given");
+  expect_named([](TrainConfig& c) { c.compress = "float16"; }, "compress \"\"", "compress float16");
   expect_named([](TrainConfig& c) { c.restarted = true; }, "restarted false", "restarted true");
+}
+
+TEST(SameJob, TheOptionThatWasGivenIsNamedAndNoneThatFollowsFromIt) {
+  expect_named([](TrainConfig& c) { c.shards = 2; }, "shards 0", "shards 2");
+  expect_named([](TrainConfig& c) { c.recipe.lr_scale = "linear"; }, "lr_scale none",
+               "lr_scale linear");
+  expect_named([](TrainConfig& c) { c.sync = "ring"; }, "sync ddp", "sync ring");
+  expect_named(
+      [](TrainConfig& c) {
+        c.iterations = 2;
+        c.epochs = 0;  // as the command line does
+      },
+      "iterations 1", "iterations 2");
 }
 
 TEST(SameJob, ThreadsAreComparedOnlyWhereResultsDependOnThem) {
