@@ -1,5 +1,6 @@
 #include "launch/muster.h"
 
+#include "base/first_difference.h"
 #include "base/text.h"
 #include "comm/group_core.h"
 #include "launch/elastic_keys.h"
@@ -53,7 +54,7 @@ Muster::Muster(const MusterOptions& options)
   if (joins())
     require_like_first(kRequest, joined.request);
   else  // first() compares
-    agree_on(kRequest, fmt::format("{}", fmt::join(joined.request, "\n")));
+    first_lines(kRequest, joined.request);
   comm::use_flight_recorder(own_flight_memory());
 }
 
@@ -236,20 +237,29 @@ std::string Muster::agree_on(const std::string& name, const std::string& text) {
   return store_->set_first("elastic/agreed/" + name, text);
 }
 
+/// The lines that the first worker gave under this name, which may be these, and its number.
+std::pair<int, std::vector<std::string>> Muster::first_lines(
+    const std::string& name, const std::vector<std::string>& lines) {
+  std::vector<std::string> agreed =
+      split(agree_on(name, fmt::format("{}\n{}", number_, fmt::join(lines, "\n"))), '\n');
+  const auto number =
+      static_cast<int>(parse_integer(agreed.front(), "the first worker", 0, kMaxRank));
+  agreed.erase(agreed.begin());
+  return {number, std::move(agreed)};
+}
+
 void Muster::require_like_first(const std::string& name, const std::vector<std::string>& lines) {
-  const std::vector<std::string> first =
-      split(agree_on(name, fmt::format("{}", fmt::join(lines, "\n"))), '\n');
-  for (std::size_t i = 0; i < std::max(first.size(), lines.size()); ++i) {
-    const std::string run = i < first.size() ? first[i] : "nothing more";
-    const std::string mine = i < lines.size() ? lines[i] : "nothing more";
-    if (run == mine) continue;
-    const std::string why =
-        fmt::format("the run came with {}, and rank {} with {}: start all workers with the same {}",
-                    run, number_, mine, name);
-    if (joins()) throw UsageError(why);
-    end(why);
-    throw MismatchError(why);
-  }
+  auto [first, its] = first_lines(name, lines);
+  std::vector<std::optional<std::vector<std::string>>> by_number(
+      static_cast<std::size_t>(std::max(first, number_)) + 1);
+  by_number[static_cast<std::size_t>(first)] = std::move(its);
+  by_number[static_cast<std::size_t>(number_)] = lines;
+  const std::string difference = first_difference(by_number);
+  if (difference.empty()) return;
+  const std::string why = fmt::format("{}: start all workers with the same {}", difference, name);
+  if (joins()) throw UsageError(why);
+  end(why);
+  throw MismatchError(why);
 }
 
 void Muster::done() {

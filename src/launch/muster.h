@@ -26,6 +26,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lockstep::launch {
@@ -106,8 +107,9 @@ class Muster {
   std::string agree_on(const std::string& name, const std::string& text);
 
   /// Compares these lines with those of the first worker of the run that gave any under this name,
-  /// which is part of the message: "options". Who is to join and differs gets a UsageError, and the
-  /// others do not notice; one that the run begins with ends it, with a MismatchError.
+  /// which is part of the message: "options". The message names both workers. Who is to join and
+  /// differs gets a UsageError, and the others do not notice; one that the run begins with ends it,
+  /// with a MismatchError.
   void require_like_first(const std::string& name, const std::vector<std::string>& lines);
 
   /// The run has ended: who comes to again() learns so.
@@ -115,6 +117,8 @@ class Muster {
   void end(const std::string& why);
 
  private:
+  std::pair<int, std::vector<std::string>> first_lines(const std::string& name,
+                                                       const std::vector<std::string>& lines);
   std::string wait_for_admission(const std::function<bool()>& stop_asked);
   std::string admission(const std::function<bool()>& stop_asked);
   void agree_on_change(int suspect);

@@ -39,23 +39,25 @@ class ElasticJoin(ElasticTest):
         self.assertEqual(self.summary("run")["workers"], 4)
         self.expect_every_image_once("run", 16)
 
+    def expect_unlike_first(self, joining, rank, usual, found, what):
+        """Which of the two that began the run came first is open."""
+        _, errors = self.finish(joining, code=2)
+        self.assertRegex(errors, f"lockstep train: rank [01] came with {usual}; {rank} came with {found}: start all workers "
+                                 f"with the same {what}")
+
     def test_who_joins_must_fit(self):
         job = [*ENDLESS, "--shards", 4]
         program = self.begin(2, job)
         other = self.join(1, [*job, "--momentum", 0.5])
-        _, errors = self.finish(other, code=2)
-        self.assertIn("the run came with momentum 0.0, and rank 2 with momentum 0.5: start all workers with the same options",
-                      errors)
+        self.expect_unlike_first(other, "rank 2", "momentum 0.0", "momentum 0.5", "options")
         lost = self.join(1, [*job, "--data-dir", "nowhere"])
         self.assertIn("nowhere", self.finish(lost, code=1)[1])
         copy_with_other_byte(self.folder / "other", LABELS, FIRST_LABEL)
         liar = self.join(1, [*job, "--data-dir", "other"])
-        self.assertRegex(self.finish(liar, code=2)[1], "the run came with training labels of checksum [0-9a-f]+, and rank 4 "
-                                                       "with training labels of checksum [0-9a-f]+: start all workers with "
-                                                       "the same data")
+        labels = "training labels of checksum [0-9a-f]+"
+        self.expect_unlike_first(liar, "rank 4", labels, labels, "data")
         mute = self.join(1, [*job, "--transport", "gloo"])
-        self.assertIn("the run came with transport auto, and rank 5 with transport gloo: start all workers with the same "
-                      "program, options and environment", self.finish(mute, code=2)[1])
+        self.expect_unlike_first(mute, "rank 5", "transport auto", "transport gloo", "program, options and environment")
         self.wait_for(program, "iteration ")  # nobody was let in, and nobody noticed
         stranger = self.start("launch", "--join", f"127.0.0.1:{self.port}", "--", "true")
         self.assertIn("joining a run needs its token", self.finish(stranger, code=2)[1])
