@@ -14,7 +14,8 @@ std::vector<std::string> seeds() {
   std::vector<std::string> found;
   for (const StoreRequest& request :
        {StoreRequest{Kind::set, "rank 3", "pid 7", -1}, StoreRequest{Kind::get, "key", "", 2},
-        StoreRequest{Kind::ending, "", "", 1}, StoreRequest{Kind::vouch, "", "", 6},
+        StoreRequest{Kind::claim, "node 1", "2 host", -1}, StoreRequest{Kind::ending, "", "", 1},
+        StoreRequest{Kind::vouch, "", "", 6},
         StoreRequest{Kind::report, "", "exited with code 3", 5}}) {
     found.push_back(make_frame(request.encode()));
     all += found.back();
