@@ -104,6 +104,15 @@ TEST_F(ControlMeshTest, WhoeverLeavesWithoutACallIsALoss) {
   expect_error<PeerLostError>([&] { agree(8); }, {"rank 2 (pid", "left the group"});
 }
 
+TEST_F(ControlMeshTest, NothingCountsBehindAGoodbye) {
+  make_mesh(2);
+  send(1, {Goodbye{}, Call{call_of(8)}, Goodbye{.culprit = 0}});
+  for (int reads = 0; reads < 3; ++reads) mesh_->progress();
+  EXPECT_TRUE(mesh_->gone(1));
+  EXPECT_FALSE(mesh_->failed(1));
+  expect_error<PeerLostError>([&] { agree(8); }, {"rank 1 (pid", "left the group"});
+}
+
 // Another thread may read a call and the goodbye behind it at any moment of the wait: also between
 // a look for those who have not come and one for those who are gone. Many ranks, and threads that
 // keep taking the mesh's lock, make that moment long.

@@ -50,11 +50,11 @@ class MapStore : public Store {
 /// Rank 0 of two, which waits for rank 1; the test is rank 1.
 class PeerSocketsTest : public ::testing::Test {
  protected:
-  void start(int channels) {
+  void start(int channels, const Deadline& deadline = later()) {
     store_->set("mesh/world/1", "127.0.0.1:1 7 host");
-    connected_ = std::async(std::launch::async, [this, channels] {
+    connected_ = std::async(std::launch::async, [this, channels, deadline] {
       return connect_peers({store_, "secret", "127.0.0.1", "7"}, Membership::world(0, 2), channels,
-                           later());
+                           deadline);
     });
   }
 
@@ -131,10 +131,25 @@ TEST_F(PeerSocketsTest, AWiresConnectionThatBeginsWithOtherBytesIsDropped) {
   EXPECT_EQ(std::string(block, static_cast<std::size_t>(got)), "data");
 }
 
-TEST_F(PeerSocketsTest, APeerThatIsNotExpectedIsAnError) {
-  start(1);
+TEST_F(PeerSocketsTest, APeerThatIsNotExpectedIsAnErrorIfNoOtherComes) {
+  start(1, Deadline::after(std::chrono::seconds(1)));
   const UniqueFd socket = connect_and_send(PeerHello{2, 0}.encode());
-  expect_error<Error>([&] { connected_.get(); }, {"it is rank 2, channel 0", "'world'"});
+  expect_error<TimeoutError>([&] { connected_.get(); },
+                             {"for rank 1 to connect", "it is rank 2, channel 0", "'world'"});
+}
+
+TEST_F(PeerSocketsTest, PeersThatAreNotExpectedHoldUpNobody) {
+  start(1);
+  const UniqueFd nonsense = connect_and_send(std::string(PeerHello::kBytes, '?'));
+  const UniqueFd other_rank = connect_and_send(PeerHello{2, 0}.encode());
+  const UniqueFd other_channel = connect_and_send(PeerHello{1, 5}.encode());
+  // Rank 0 has hung up on all of them before the right one comes.
+  for (const UniqueFd* socket : {&nonsense, &other_rank, &other_channel}) {
+    char byte = 0;
+    EXPECT_LE(::recv(socket->get(), &byte, 1, 0), 0);
+  }
+  const UniqueFd socket = connect_and_send(PeerHello{1, 0}.encode());
+  EXPECT_TRUE(connected_.get()[1].channels[0].socket);
 }
 
 TEST_F(PeerSocketsTest, AConnectionThatBreaksBeforeItsHelloHoldsUpNobody) {

@@ -53,7 +53,8 @@ void ControlLink::flush() {
 
 std::vector<ControlMessage> ControlLink::receive() {
   std::vector<ControlMessage> messages;
-  take_frames(messages);  // that came with the handshake
+  if (presence_ != Presence::present) return messages;  // nothing counts behind a goodbye
+  take_frames(messages);                                // that came with the handshake
   for (int block_number = 0; block_number < kMostBlocks && presence_ == Presence::present;
        ++block_number) {
     char block[4096];

@@ -117,8 +117,19 @@ class Connector {
       guest = seat(*guest) ? guests_.erase(guest) : std::next(guest);
   }
 
-  /// Returns whether the guest needs no more attention: it said who it is, or it is gone.
+  /// Returns whether the guest needs no more attention: it said who it is, it is gone, or it is not
+  /// one that is expected. The latter ends nothing, since another may still come in its place; if
+  /// none does, it is part of the error.
   bool seat(ProvedConnection& guest) {
+    try {
+      return seat_expected(guest);
+    } catch (const Error& error) {
+      refused_ = error.what();
+      return true;
+    }
+  }
+
+  bool seat_expected(ProvedConnection& guest) {
     PeerHello hello;
     const HelloProgress progress = receive_hello(guest, hello);
     if (progress != HelloProgress::whole) return progress == HelloProgress::connection_ended;
@@ -169,9 +180,10 @@ class Connector {
     throw TimeoutError(
         fmt::format(
             "rank {} waited {:.1f} s for rank {} to connect to {}: did all ranks start, and "
-            "can their hosts reach that address? LOCKSTEP_INTERFACE chooses another",
+            "can their hosts reach that address? LOCKSTEP_INTERFACE chooses another{}",
             membership_.label(), limit_.deadline.seconds(), enumerate(names),
-            listener_.address().text()),
+            listener_.address().text(),
+            refused_.empty() ? "" : ". A connection was refused: " + refused_),
         membership_.labels[index(missing().front())]);
   }
 
@@ -184,7 +196,8 @@ class Connector {
   std::vector<Peer> peers_;
   std::list<ProvedConnection> guests_;  ///< proved, but they have not yet said who they are
   Deadline next_look_ = Deadline::after(GuardedListener::kTick);
-  int expected_ = 0;  ///< connections from ranks above that are still to come
+  std::string refused_;  ///< why a guest was last sent away; empty if none was
+  int expected_ = 0;     ///< connections from ranks above that are still to come
 };
 
 }  // namespace
