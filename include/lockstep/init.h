@@ -23,8 +23,11 @@ namespace lockstep {
 /// connections to every other; programs that it starts inherit that.
 ///
 /// Call it once a process, in every rank of the run, and copy the Group where it is needed. After a
-/// call that succeeded, any other throws UsageError, even when the group is gone; one that failed
-/// may be tried again.
+/// call that succeeded, any other throws UsageError, even when the group is gone. A call that
+/// failed may be tried again if it failed before this process reached the rendezvous (variables
+/// that make no sense, nobody at the address), or in a world of one. Later it cannot: the process
+/// has told the others that it is there, and they may have given up because of it. A second call
+/// then throws UsageError; start the whole run again.
 Group init(const GroupOptions& options = {});
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <utility>
 
 namespace lockstep::launch {
@@ -63,9 +64,15 @@ StoreClient::StoreClient(const Address& address, std::string token, const Deadli
 }
 
 void StoreClient::set(const std::string& key, const std::string& value) {
-  if (const auto known = try_to_set(key, value))
+  const auto known = try_to_set(key, value);
+  if (!known) return;
+  if (*known == value)  // by this very process, as far as the value says who set it
     throw UsageError(fmt::format(
-        "two processes claim to be {}, one of them {}: start each only once", key, *known));
+        "{} has come to this run before ({}): start each process only once. A process whose init() "
+        "failed cannot join the same run again: start the whole run again",
+        key, value));
+  throw UsageError(fmt::format("two processes claim to be {}, one of them {}: start each only once",
+                               key, *known));
 }
 
 std::string StoreClient::set_first(const std::string& key, const std::string& value) {
@@ -136,33 +143,32 @@ StoreClient::Answer StoreClient::ask(const StoreRequest& request, const WaitLimi
                  "a key of {} bytes and a value of {} are too long for the store",
                  request.key.size(), request.value.size());
   if (!owner_.is_this_one()) comm::throw_in_child("its parent's connection to the rendezvous");
-  ProvedConnection connection = take_connection(limit);
+  bool sent = false;  // on a connection that was then lost: it may have been carried out
+  std::exception_ptr lost;
   for (int attempt = 1;; ++attempt) {
-    // One that fails here is closed: its answer could still come, and be taken for another's.
+    bool connected = false;
     try {
+      ProvedConnection connection = take_connection(lost ? limit_for_reconnecting(limit) : limit);
+      connected = true;
+      const bool repeated = std::exchange(sent, true);
+      // One that fails here is closed: its answer could still come, and be taken for another's.
       std::string answer = exchange(connection, request, limit);
       keep_connection(std::move(connection));
-      return {static_cast<StoreStatus>(answer[0]), answer.substr(1), attempt > 1};
+      return {static_cast<StoreStatus>(answer[0]), answer.substr(1), repeated};
     } catch (const RendezvousLostError&) {
-      if (attempt == kMaxAttempts || !may_be_repeated(request)) throw;
-      auto fresh = reconnect(limit);
-      if (!fresh) throw;
-      connection = std::move(*fresh);
+      if (attempt == kMaxAttempts || (sent && !may_be_repeated(request))) throw;
+      lost = std::current_exception();
+    } catch (const TimeoutError&) {
+      if (lost && !connected) std::rethrow_exception(lost);  // the rendezvous is gone
+      throw;
     }
   }
 }
 
-std::optional<ProvedConnection> StoreClient::reconnect(const WaitLimit& limit) {
-  {
-    Lock lock(mutex_);
-    idle_.clear();  // they are likely to have been lost, too
-  }
-  try {
-    return take_connection(
-        {Deadline::after(std::min(limit.deadline.left(), kReconnectWithin)), limit.tick});
-  } catch (const TimeoutError&) {
-    return std::nullopt;
-  }
+WaitLimit StoreClient::limit_for_reconnecting(const WaitLimit& limit) {
+  Lock lock(mutex_);
+  idle_.clear();  // they are likely to have been lost, too
+  return {Deadline::after(std::min(limit.deadline.left(), kReconnectWithin)), limit.tick};
 }
 
 std::string StoreClient::exchange(ProvedConnection& connection, const StoreRequest& request,

@@ -79,8 +79,8 @@ class StoreClient : public comm::Store {
   /// What the key is set to by others; none if this has set it.
   std::optional<std::string> try_to_set(const std::string& key, const std::string& value);
   Answer ask(const StoreRequest& request, const WaitLimit& limit);
-  /// A new connection in place of a lost one; none if the rendezvous is gone.
-  std::optional<ProvedConnection> reconnect(const WaitLimit& limit);
+  /// Drops the connections kept for later, and returns how long a new one may take.
+  WaitLimit limit_for_reconnecting(const WaitLimit& limit);
   std::string exchange(ProvedConnection& connection, const StoreRequest& request,
                        const WaitLimit& limit) const;
   ProvedConnection connect(const WaitLimit& limit) const;

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 namespace lockstep::launch {
 namespace {
 
@@ -35,6 +38,19 @@ TEST(Init, ACallThatFailedMayBeRepeated) {
       EXPECT_THROW(init(), UsageError);
     }
     init().barrier();
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(result.code(), 0);
+}
+
+TEST(Init, ACallThatFailedAmongOthersSaysThatTheRunMustStartAgain) {
+  const JobResult result = run_forked({.workers = 2}, [] {
+    const bool first = ::getenv("LOCKSTEP_RANK") == std::string("0");
+    EXPECT_THROW(init({.transport = first ? "shm" : "gloo"}), MismatchError);
+    expect_error<UsageError>([] { init({.transport = "shm"}); },
+                             {first ? "rank 0 has come to this run before (pid "
+                                    : "rank 1 has come to this run before (pid ",
+                              "init() failed", "start the whole run again"});
     return ::testing::Test::HasFailure() ? 1 : 0;
   });
   EXPECT_EQ(result.code(), 0);

@@ -2,6 +2,8 @@
 #include <lockstep/error.h>
 
 #include "base/bell.h"
+#include "base/frame.h"
+#include "launch/run_identity.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
 #include "support/errors.h"
@@ -46,6 +48,8 @@ class Breaker {
     times_ = times;
     side_ = side;
   }
+  /// Instead of the next `times` connections' questions which run this is.
+  void break_introductions(int times) { introductions_ = times; }
   int broken() const { return broken_; }
 
  private:
@@ -70,7 +74,13 @@ class Breaker {
   void pass(UniqueFd& from, UniqueFd& to, Side side) {
     char block[4096];
     const ssize_t got = ::recv(from.get(), block, sizeof block, 0);
-    const bool breaks = got > 0 && side_ == side;
+    const std::string question = make_frame(
+        StoreRequest{.kind = StoreRequest::Kind::look, .key = kRunKey, .value = {}, .rank = -1}
+            .encode());
+    const bool introduces = got > 0 && side == Side::client && introductions_ > 0 &&
+                            std::string(block, static_cast<std::size_t>(got)) == question;
+    if (introduces) --introductions_;
+    const bool breaks = introduces || (got > 0 && side_ == side);
     if (got <= 0 || breaks) {
       client_.reset();
       store_.reset();
@@ -80,6 +90,7 @@ class Breaker {
       return;
     }
     ++broken_;
+    if (introduces) return;
     // The next connection's handshake is to pass.
     if (--times_ == 0) side_ = Side::nobody;
   }
@@ -91,6 +102,7 @@ class Breaker {
   UniqueFd store_;
   std::atomic<Side> side_{Side::nobody};
   std::atomic<int> times_{0};
+  std::atomic<int> introductions_{0};
   std::atomic<int> broken_{0};
   std::jthread thread_;
 };
@@ -153,6 +165,31 @@ TEST(StoreRetryAfter, AStoreThatKeepsHangingUpIsLost) {
   // The first request is lost, then each new connection in the middle of its handshake.
   run.breaker->break_next(Breaker::Side::client, 1'000'000);
   EXPECT_THROW(run.client->look("key"), RendezvousLostError);
+}
+
+TEST(StoreRetryAfter, ANewConnectionThatIsLostToo) {
+  Broken run;
+  run.breaker->break_introductions(1);
+  run.breaker->break_next(Breaker::Side::client);
+  run.client->set("key", "value");
+  EXPECT_EQ(run.client->look("key"), "value");
+  EXPECT_EQ(run.breaker->broken(), 2);
+}
+
+TEST(StoreRetryAfter, ThreeConnectionsAreTried) {
+  Broken run;
+  run.breaker->break_introductions(1'000'000);
+  run.breaker->break_next(Breaker::Side::client);
+  EXPECT_THROW(run.client->look("key"), RendezvousLostError);
+  EXPECT_EQ(run.breaker->broken(), 3);
+}
+
+TEST(StoreRetryAfter, AVouchThatWasNotSentIsSentOnANewConnection) {
+  Broken run;
+  run.breaker->break_next(Breaker::Side::client);
+  EXPECT_THROW(run.client->vouch_for(2), RendezvousLostError);  // no connection is left
+  run.breaker->break_introductions(1);
+  EXPECT_NO_THROW(run.client->vouch_for(2));
 }
 
 TEST(StoreRetryAfter, AConnectionThatWasLostWhileIdle) {
