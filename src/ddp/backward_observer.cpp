@@ -12,7 +12,6 @@
 #include <exception>
 #include <string_view>
 #include <typeinfo>
-#include <utility>
 #include <vector>
 
 namespace lockstep::ddp {
@@ -229,7 +228,7 @@ namespace {
 
 /// Newer versions of libtorch keep hooks on tensors apart from those on nodes.
 template <typename AnyNode>
-bool has_hooks(const AnyNode& node) {
+bool has_hooks(AnyNode& node) {
   if (!node.pre_hooks().empty() || !node.post_hooks().empty()) return true;
   if constexpr (requires { node.tensor_pre_hooks(); }) return !node.tensor_pre_hooks().empty();
   return false;
@@ -247,7 +246,7 @@ bool BackwardCall::may_hide_a_backward() const {
   return any_node(roots, [](const GraphNode& node) {
     // What follows a gradient, our own hooks say, runs no backward.
     if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node.get())) return false;
-    return !is_of_torch(*node) || has_hooks(std::as_const(*node));
+    return !is_of_torch(*node) || has_hooks(*node);
   });
 }
 

@@ -163,7 +163,7 @@ void expect_same_unused(const std::function<void(Branches& net, int rank)>& prep
     DistributedDataParallel ddp(net, group, kAllowUnused);
     for (int step = 0; step < 2; ++step) {
       net->sum().backward();
-      net->zero_grad();
+      net->zero_grad(false);
       prepare(*net, group.rank());
       net->left_sum().backward();
       EXPECT_TRUE(gradients_are(net->left, 1));
