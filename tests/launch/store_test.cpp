@@ -336,7 +336,7 @@ TEST(Frame, RequestsAreDecodedOrRefused) {
   EXPECT_EQ(same.value, "value");
   EXPECT_EQ(same.rank, 7);
   EXPECT_THROW(StoreRequest::decode(""), Error);
-  const std::string wrong_kind("\x08\x00\x00\x00\x00\x00\x00", 7);
+  const std::string wrong_kind("\x09\x00\x00\x00\x00\x00\x00", 7);
   EXPECT_THROW(StoreRequest::decode(wrong_kind), Error);
   const std::string key_too_short("\x01\xff\xff\xff\xff\x05\x00key", 10);
   EXPECT_THROW(StoreRequest::decode(key_too_short), Error);
