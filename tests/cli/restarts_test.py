@@ -114,7 +114,7 @@ class Restarts(ProgramTest):
         self.assertEqual(log, "start 0\nstart 1\n")
 
     def test_bad_usage_is_not_tried_again(self):
-        errors, log = self.launch("echo started; exit 2", code=2)
+        errors, log = self.launch("echo started; [ $LOCKSTEP_RANK = 0 ] || exit 2; exec sleep 1000", code=2)
         self.assertEqual(log, "started\n")
         self.assertNotIn("again", errors)
 
