@@ -19,8 +19,9 @@ namespace lockstep::ddp {
 struct ObserveBackward::Observers {
   std::vector<BackwardObserver*> all;  ///< in the order of their construction
   int depth = 0;
-  /// Whether the backward under way was begun here, on a thread without observers.
-  bool foreign = false;
+  /// Whether this is known to be a thread of the user's. Torch has threads of its own, to which it
+  /// moves backwards when too many are nested.
+  bool of_user = false;
 
   static const std::shared_ptr<Observers>& of_this_thread() {
     static thread_local const auto observers = std::make_shared<Observers>();
@@ -89,8 +90,11 @@ class ObservedEngine : public Engine {
     Observers& observers = *Observers::of_this_thread();
     const BackwardCall call{roots, inputs, accumulate_grad};
     if (observers.all.empty()) {
-      const ForeignBackward foreign(observers, next_);
-      if (foreign.is_one) refuse_others_modules(call);
+      if (!Registry::instance().empty()) {
+        // Threads of torch's run backwards only within others.
+        if (!observers.of_user) observers.of_user = !runs_backward(next_);
+        if (observers.of_user) refuse_others_modules(call);
+      }
       return run();
     }
     const Deeper deeper(observers);
@@ -119,21 +123,6 @@ class ObservedEngine : public Engine {
     explicit Deeper(Observers& observers) : observers(observers) { ++observers.depth; }
     ~Deeper() { --observers.depth; }
     Observers& observers;
-  };
-
-  /// A backward on a thread without observers. Not one that torch has moved from an observed thread
-  /// to one of its own, because too many are nested: that is begun within a backward.
-  struct ForeignBackward {
-    ForeignBackward(Observers& observers, Engine& engine)
-        : observers(observers),
-          before(observers.foreign),
-          is_one(!Registry::instance().empty() && (before || !runs_backward(engine))) {
-      observers.foreign = is_one;
-    }
-    ~ForeignBackward() { observers.foreign = before; }
-    Observers& observers;
-    const bool before;
-    const bool is_one;
   };
 
   static void refuse_others_modules(const BackwardCall& call) {

@@ -1,4 +1,5 @@
-// A module whose gradients have a closed form, for the tests to use, in part or as a whole.
+// A module whose gradients have a closed form, for the tests to use, in part or as a whole; and a
+// function that keeps them from it.
 #pragma once
 
 #include <torch/torch.h>
@@ -20,6 +21,17 @@ struct Branches : torch::nn::Module {
   torch::Tensor sum() { return left_sum() + right_sum(); }
 
   torch::nn::Linear left = nullptr, right = nullptr;
+};
+
+/// Does nothing forward; its backward has no gradient to give.
+struct NoGradient : torch::autograd::Function<NoGradient> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
+    return input.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list) {
+    return {torch::Tensor()};
+  }
 };
 
 inline bool all_are(const torch::Tensor& tensor, double value) {

@@ -22,6 +22,7 @@ using testing::expect_error;
 using testing::gradients_are;
 using ::testing::HasSubstr;
 using testing::message_of;
+using testing::NoGradient;
 using testing::RankKind;
 using testing::run_ranks;
 
@@ -207,17 +208,6 @@ TEST(FailedBackward, OnAnotherThreadConcernsNoOtherModule) {
   });
 }
 
-/// Does nothing forward; backward has no gradient to give.
-struct Silent : torch::autograd::Function<Silent> {
-  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
-    return input.clone();
-  }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
-                                                 torch::autograd::variable_list) {
-    return {torch::Tensor()};
-  }
-};
-
 TEST(FailedBackward, ThatBringsNoGradientAtAllOnOneRankIsToldToAllWhichStayInStep) {
   for (bool allow_unused : {false, true})
     run_threads(2, [&](const Group& group) {
@@ -228,7 +218,7 @@ TEST(FailedBackward, ThatBringsNoGradientAtAllOnOneRankIsToldToAllWhichStayInSte
       for (int step = 0; step < 3; ++step) {
         net->zero_grad(step == 1);
         const auto backward = [&] {
-          (group.rank() == 1 ? Silent::apply(net->sum()) : net->sum()).backward();
+          (group.rank() == 1 ? NoGradient::apply(net->sum()) : net->sum()).backward();
         };
         if (allow_unused) {
           backward();

@@ -14,6 +14,7 @@ namespace {
 using testing::Branches;
 using testing::expect_error;
 using testing::gradients_are;
+using testing::NoGradient;
 using testing::RankKind;
 using testing::run_ranks;
 
@@ -135,21 +136,12 @@ TEST(Unused, WithoutABatchNeedsThatToBeAllowed) {
 }
 
 TEST(Unused, AFunctionThatReturnsNoGradientCountsAsNone) {
-  struct Ignored : torch::autograd::Function<Ignored> {
-    static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
-      return input.clone();
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
-                                                   torch::autograd::variable_list) {
-      return {torch::Tensor()};
-    }
-  };
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group);
     expect_error<Error>(
         [&] {
-          (net->left_sum() + net->right->bias.sum() + Ignored::apply(net->right->weight).sum())
+          (net->left_sum() + net->right->bias.sum() + NoGradient::apply(net->right->weight).sum())
               .backward();
         },
         {"rank 0 and 1 got no gradient for right.weight:"});
