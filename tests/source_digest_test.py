@@ -77,6 +77,14 @@ class SourceDigest(unittest.TestCase):
         project.write("src/comm/wire.h", "enum Kind { hello = 1 };\n")
         self.assertEqual(project.digest(), first)
 
+    def test_it_covers_code_that_is_included(self):
+        project = self.make("here")
+        project.write("src/comm/kernels.inl", "enum Order { left };\n")
+        project.write("src/comm/wire.h", '#include "comm/kernels.inl"\n')
+        first = project.digest()
+        project.write("src/comm/kernels.inl", "enum Order { right };\n")
+        self.assertNotEqual(project.digest(), first)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
