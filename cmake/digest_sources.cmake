@@ -19,13 +19,13 @@ string(SUBSTRING "${digest}" 0 16 digest)
 file(WRITE "${OUTPUT}" "// Made by cmake/digest_sources.cmake.
 #include \"base/version.h\"
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::string source_digest() {
   return \"${digest}\";
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal
 ")
 string(REPLACE " " "\\ " target "${OUTPUT}")
 file(WRITE "${OUTPUT}.d" "${target}:${dependencies}\n")

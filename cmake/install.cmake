@@ -1,47 +1,64 @@
 # What a program links, and what `cmake --install` puts into its prefix: the command, the public headers, the
-# libraries, and a package for find_package(lockstep).
+# libraries, and a package for find_package(lockstep [COMPONENTS core|ddp|trainer]).
 #   lockstep::core       Group and init, without torch
+#   lockstep::ddp        core, DistributedDataParallel, the other wrappers for torch, and collectives on tensors
+#   lockstep::trainer    ddp, SequentialTrainer and its engines, models and data
 #   lockstep::lockstep   all of Lockstep
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(parts base comm launch)
-add_library(lockstep_without_torch INTERFACE)
-target_link_libraries(lockstep_without_torch INTERFACE lockstep_launch)
-set_target_properties(lockstep_without_torch PROPERTIES EXPORT_NAME core)
-add_library(lockstep::core ALIAS lockstep_without_torch)
-set(faces lockstep_without_torch)
+# lockstep_component(NAME PARTS folder... LINKS target...)
+#   A library that users link, and the folders whose libraries are installed for it. Each has its own file of
+#   targets, so that core is found where there is no torch.
+function(lockstep_component name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PARTS;LINKS")
+  add_library(lockstep_component_${name} INTERFACE)
+  target_link_libraries(lockstep_component_${name} INTERFACE ${arg_LINKS})
+  set_target_properties(lockstep_component_${name} PROPERTIES EXPORT_NAME ${name})
+  add_library(lockstep::${name} ALIAS lockstep_component_${name})
+  if(LOCKSTEP_SANITIZE)
+    return()  # users cannot link what is built with a sanitizer
+  endif()
+  list(TRANSFORM arg_PARTS PREPEND lockstep_)
+  install(TARGETS ${arg_PARTS} lockstep_component_${name} EXPORT lockstep_${name})
+  install(EXPORT lockstep_${name} FILE lockstep_${name}.cmake NAMESPACE lockstep::
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
+endfunction()
+
+lockstep_component(core PARTS base comm launch LINKS lockstep_launch)
 if(LOCKSTEP_TORCH)
-  list(APPEND parts observe data optim sync ddp models engine train)
-  add_library(lockstep_with_torch INTERFACE)
-  target_link_libraries(lockstep_with_torch INTERFACE lockstep_train lockstep_without_torch)
-  set_target_properties(lockstep_with_torch PROPERTIES EXPORT_NAME lockstep)
-  add_library(lockstep::lockstep ALIAS lockstep_with_torch)
-  list(APPEND faces lockstep_with_torch)
+  lockstep_component(ddp PARTS optim sync data ddp LINKS lockstep_ddp lockstep_component_core)
+  lockstep_component(trainer PARTS observe run weights models engine_interface engine train sequential_trainer
+    LINKS lockstep_sequential_trainer lockstep_component_ddp)
+  lockstep_component(lockstep LINKS lockstep_component_trainer)
 endif()
+# The libraries alone: cmake --build BUILD --target lockstep_libraries
+add_custom_target(lockstep_libraries DEPENDS $<IF:$<BOOL:${LOCKSTEP_TORCH}>,lockstep_sequential_trainer,lockstep_launch>)
+include(api_docs)
 
 if(LOCKSTEP_SANITIZE)
-  return()  # nothing to give away
+  return()
 endif()
 
-list(TRANSFORM parts PREPEND lockstep_)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
-install(TARGETS ${parts} ${faces} EXPORT lockstepTargets)
 # A libtorch that is not the system's is looked for where it was when Lockstep was built.
-set_target_properties(lockstep PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+set(programs lockstep)
+if(LOCKSTEP_TORCH)
+  list(APPEND programs lockstep-torch)
+endif()
+set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 if(TARGET lockstep_gloo)
   set(plugins "${CMAKE_INSTALL_LIBDIR}/lockstep")
   install(TARGETS lockstep_gloo DESTINATION "${plugins}")
-  set_target_properties(lockstep PROPERTIES INSTALL_RPATH "\$ORIGIN/../${plugins}")
+  set_target_properties(${programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${plugins}")
   target_link_options(lockstep_comm INTERFACE "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${plugins}>")
 endif()
-install(TARGETS lockstep)
 if(TARGET lockstep-simulate)
-  install(TARGETS lockstep-simulate)
+  list(APPEND programs lockstep-simulate)
 endif()
+install(TARGETS ${programs})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/data/" DESTINATION "${CMAKE_INSTALL_DATADIR}/lockstep/data")
-install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION "${package}")
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/lockstepConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" INSTALL_DESTINATION "${package}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" COMPATIBILITY SameMinorVersion)

@@ -12,7 +12,7 @@ if(EXISTS "${torch_headers}/fmt" AND NOT torch_headers STREQUAL fmt_headers)
 endif()
 
 # Gloo: two versions of it in one process would call each other's functions, with classes of different layouts.
-# LOCKSTEP_GLOO_APART says that ours must be kept apart: see src/comm/gloo/gloo_apart.cpp.
+# LOCKSTEP_GLOO_APART says that ours must be kept apart: see src/comm/gloo/gloo_loader.cpp.
 get_target_property(torch_configurations torch_cpu IMPORTED_CONFIGURATIONS)
 list(GET torch_configurations 0 torch_configuration)
 get_target_property(torch_file torch_cpu IMPORTED_LOCATION_${torch_configuration})

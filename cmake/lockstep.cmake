@@ -9,11 +9,11 @@ if(LOCKSTEP_CCACHE)
 endif()
 
 # Flags that all our targets share. What is built more often than its loops are run (tests, the command
-# line, reports, all under sanitizers) is LOCKSTEP_QUICK: there the compiler's time counts.
+# line, reports, all under sanitizers or with coverage) is LOCKSTEP_QUICK: there the compiler's time counts.
 add_library(lockstep_flags INTERFACE)
 target_compile_features(lockstep_flags INTERFACE cxx_std_20)
 set(quick $<BOOL:$<TARGET_PROPERTY:LOCKSTEP_QUICK>>)
-if(LOCKSTEP_SANITIZE)
+if(LOCKSTEP_SANITIZE OR LOCKSTEP_COVERAGE)
   set(quick 1)
 endif()
 target_compile_options(lockstep_flags INTERFACE
@@ -29,6 +29,14 @@ if(LOCKSTEP_SANITIZE)
     # g++ 12 loses track of what is initialised in code that it has instrumented.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
+endif()
+
+if(LOCKSTEP_COVERAGE)
+  # Counters of threads must add up, and those of workers must reach the disk: they end with _exit, which skips that.
+  add_library(lockstep_coverage OBJECT "${PROJECT_SOURCE_DIR}/tests/support/coverage_exit.cpp")
+  target_compile_options(lockstep_flags INTERFACE --coverage -fprofile-update=atomic -Wno-maybe-uninitialized)
+  target_link_options(lockstep_flags INTERFACE --coverage -Wl,--wrap=_exit,--wrap=_Exit)
+  target_link_libraries(lockstep_flags INTERFACE $<TARGET_OBJECTS:lockstep_coverage>)
 endif()
 
 if(LOCKSTEP_FUZZ)

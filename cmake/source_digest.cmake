@@ -1,5 +1,5 @@
 # lockstep_source_digest(OUTPUT folder...)
-#   Makes the source file OUTPUT in the current binary folder, which defines lockstep::source_digest(): a checksum of all
+#   Makes the source file OUTPUT in the current binary folder, which defines lockstep::internal::source_digest(): a checksum of all
 #   sources below these folders of the project. The same sources have the same one on every host. Made again when one of
 #   them changes: a new source comes with another CMakeLists.txt, and a new header with a source that includes it.
 function(lockstep_source_digest output)
