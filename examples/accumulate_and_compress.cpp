@@ -1,5 +1,5 @@
-// Gradients added up over several small batches, sent as bfloat16; data through torch's DataLoader,
-// every worker its own part of them.
+// Gradients accumulated over two batches and sent as bfloat16; data from torch's DataLoader, a
+// different part on every worker.
 //   lockstep launch --workers 2 -- ./accumulate_and_compress
 #include <lockstep/lockstep.h>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Points on a line, and what is to be learnt of them.
+/// Points on a line, with their targets.
 struct Points : torch::data::datasets::Dataset<Points> {
   torch::data::Example<> get(std::size_t index) override {
     const torch::Tensor x = torch::full({1}, static_cast<double>(index) / 500 - 1);
@@ -39,7 +39,7 @@ int main() {
   for (int epoch = 1; epoch <= 10; ++epoch) {
     torch::Tensor loss;
     int batches = 0;
-    for (const auto& batch : *loader) {  // every epoch in an order of its own
+    for (const auto& batch : *loader) {  // a new order every epoch
       loss = torch::mse_loss(net->forward(batch.data), batch.target);
       if (++batches % 2 == 1) {
         const auto guard = ddp.no_sync();  // nothing is sent

@@ -1,4 +1,4 @@
-// Batch norm over the batches of all workers: as many workers as you like learn what one learns.
+// Batch norm over the batches of all workers: any number of workers computes what one computes.
 //   lockstep launch --workers 2 -- ./sync_batch_norm
 #include <lockstep/lockstep.h>
 
@@ -31,15 +31,15 @@ int main() {
   torch::manual_seed(1);
   auto net = std::make_shared<Net>();
   net->to(torch::kFloat64);
-  lockstep::convert_sync_batch_norm(*net, group);     // all batch norm is that of all workers
-  lockstep::DistributedDataParallel ddp(net, group);  // gradients, as ever
+  lockstep::convert_sync_batch_norm(*net, group);     // statistics of all workers' batches
+  lockstep::DistributedDataParallel ddp(net, group);  // averages gradients
   torch::optim::SGD sgd(net->parameters(), 0.1);
 
-  // All workers draw the same 64 points, and each takes its share: inside a circle, or not?
-  const std::int64_t share = 64 / group.size();
+  // All workers draw the same 64 points, and each trains on its slice: inside a circle, or not?
+  const std::int64_t slice = 64 / group.size();
   for (int step = 1; step <= 200; ++step) {
     const torch::Tensor all = torch::rand({64, 2}, torch::kFloat64) * 2 - 1;
-    const torch::Tensor points = all.narrow(0, group.rank() * share, share);
+    const torch::Tensor points = all.narrow(0, group.rank() * slice, slice);
     sgd.zero_grad();
     const torch::Tensor loss = torch::nn::functional::cross_entropy(
         net->forward(points), points.norm(2, 1).lt(0.8).to(torch::kInt64));

@@ -26,11 +26,10 @@ std::pair<torch::Tensor, torch::Tensor> next_batch() {
 }
 
 int main() {
-  auto group = lockstep::init();       // where am I, and who else is there
-  torch::manual_seed(group.rank());    // every worker draws other points
-  auto net = std::make_shared<Net>();  // any torch::nn::Module
-  lockstep::DistributedDataParallel ddp(net,
-                                        group);  // rank 0's weights everywhere; gradients hooked
+  auto group = lockstep::init();                      // joins the run: rank, number of workers
+  torch::manual_seed(group.rank());                   // different random points on every worker
+  auto net = std::make_shared<Net>();                 // any torch::nn::Module
+  lockstep::DistributedDataParallel ddp(net, group);  // all workers get the weights of rank 0
   torch::optim::SGD sgd(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
 
   for (int step = 1; step <= 300; ++step) {
@@ -38,7 +37,7 @@ int main() {
     sgd.zero_grad();
     auto loss = torch::nn::functional::cross_entropy(net->forward(points), labels);
     loss.backward();  // buckets are reduced while backward runs
-    sgd.step();       // gradients are already the average
+    sgd.step();       // gradients are averages over all workers
     if (step % 100 == 0 && group.rank() == 0)
       std::printf("step %d: loss %.3f\n", step, loss.item<double>());
   }

@@ -51,9 +51,9 @@ int main(int count, char** arguments) {
 
   torch::manual_seed(1);
   nn::Sequential net = make_network();
-  const auto share = static_cast<std::size_t>(64 / group.size());  // of 64 images a step
+  const auto batch = static_cast<std::size_t>(64 / group.size());  // 64 images on all workers
   lockstep::SequentialTrainer trainer(net, {3, 32, 32}, group,
-                                      {.batch = share, .learning_rate = 0.05, .momentum = 0.9});
+                                      {.batch = batch, .learning_rate = 0.05, .momentum = 0.9});
 
   lockstep::DistributedSampler sampler(static_cast<std::size_t>(train.labels.size(0)), group,
                                        {.remainder = lockstep::Remainder::drop});
@@ -61,7 +61,7 @@ int main(int count, char** arguments) {
     if (epoch == 3) trainer.set_learning_rate(0.005);
     std::vector<double> sums(2);  // losses and images
     sampler.reset();
-    while (auto indices = sampler.next(share)) {
+    while (auto indices = sampler.next(batch)) {
       const torch::Tensor chosen =
           torch::tensor(std::vector<std::int64_t>(indices->begin(), indices->end()));
       const lockstep::BatchScore score =

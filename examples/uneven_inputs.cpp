@@ -1,5 +1,5 @@
-// Workers that do not have equally many batches train together, and one may have none at all; then
-// they go on from what one of them remembers.
+// Workers with different numbers of batches train together; a worker may have none at all. At the
+// end all workers take over the optimizer state of the first.
 //   lockstep launch --workers 3 -- ./uneven_inputs
 #include <lockstep/lockstep.h>
 
@@ -41,7 +41,7 @@ int main() {
     adam.step();
   }
 
-  lockstep::broadcast_state(group, adam);  // if the first worker alone had read it from a file
+  lockstep::broadcast_state(group, adam);  // as after a checkpoint that rank 0 alone has read
   if (group.rank() == 0)
     std::printf("y = %.2f x + %.2f\n", net->weight.item<float>(), net->bias.item<float>());
 }

@@ -1,4 +1,4 @@
-// BucketHook: your own way to average a bucket of gradients, with compression, say.
+// BucketHook: your own reduction of a bucket of gradients, for example with compression.
 #pragma once
 
 #include <lockstep/group.h>
@@ -9,16 +9,16 @@
 
 namespace lockstep {
 
-/// One parameter's gradient within a bucket.
+/// The gradient of one parameter within a bucket.
 struct GradientPart {
-  std::size_t begin = 0;  ///< its first element
-  std::size_t count = 0;
-  std::size_t rows = 0;  ///< the parameter's first dimension; 0 where that is not known
-  /// Its number among all parameters that are trained: it stays the same when buckets change.
+  std::size_t begin = 0;  ///< index of its first element in the bucket
+  std::size_t count = 0;  ///< elements
+  std::size_t rows = 0;   ///< the parameter's first dimension; 0 if that is not known
+  /// Number of the parameter among all trained parameters. It stays the same when buckets change.
   std::size_t parameter = 0;
-  /// What the hook gave for this parameter in the backward before was not used, on any rank: that
-  /// backward failed, or (under DdpOptions::allow_unused) no rank had a gradient for it. A hook
-  /// with a memory goes back to what it remembered of the parameter before that.
+  /// True if the hook's result for this parameter in the previous backward was not used on any
+  /// rank: that backward failed, or no rank had a gradient for it (DdpOptions::allow_unused). A
+  /// hook that keeps state must return to its state of the parameter before that backward.
   bool discarded = false;
 };
 
@@ -26,26 +26,28 @@ struct GradientPart {
 /// for.
 struct GradientBucket {
   std::size_t number = 0;  ///< 0 is the first to be complete; all ranks have the same buckets
-  std::size_t count = 0;   ///< how many buckets there are
-  /// What this rank has, to be replaced by what all ranks are to have. Gradients lie one after
-  /// another with gaps of zeros in between. All are of one type; a module with parameters of
+  std::size_t count = 0;   ///< number of buckets
+  /// This rank's gradients, which the hook replaces by the result of all ranks. Gradients lie one
+  /// after another, with gaps of zeros between them. All have one type: a module with parameters of
   /// several types has buckets of each.
   ArrayView gradients;
-  /// The parameters in it, in the order in which they lie; the array lives as long as the bucket.
+  /// The parameters of the bucket in memory order. The array lives as long as the bucket.
   std::span<const GradientPart> parts = {};
 };
 
-/// Starts the reduction of a bucket, and returns a Work after which the bucket has the result: the
-/// same to the bit on every rank, as a rule the average. Called for every bucket once a backward,
-/// in the order of their numbers, on the thread that runs backward, while backward goes on: let it
-/// return soon, and leave what follows communication to Work::then.
+/// Starts the reduction of a bucket and returns a Work. When the Work has ended, the bucket must
+/// have the result, usually the average, the same to the bit on every rank.
 ///
-/// `group` has the ranks of the wrapper's group, with the same numbers, and is the wrapper's own:
-/// collectives on it come in the same order on all ranks if every call makes the same ones. Those
-/// on another group may not: other wrappers and your own code use it, in an order of their own.
+/// Called once per bucket and backward, in the order of the buckets' numbers, on the thread that
+/// runs backward, while backward continues. It should return soon: put what follows communication
+/// into Work::then(). If it throws, backward throws.
 ///
-/// What it throws ends backward. Buckets may change, in number, length and order of their
-/// parameters, after the first backward: GradientPart::parameter says which is which.
+/// `group` has the ranks of the wrapper's group with the same numbers, and belongs to the wrapper.
+/// Call your collectives on it, the same ones in every call, so that their order is the same on all
+/// ranks. On another group their order could differ between ranks.
+///
+/// After the first backward the number, length and order of buckets may change:
+/// GradientPart::parameter identifies a parameter.
 using BucketHook = std::function<Work(Group& group, const GradientBucket& bucket)>;
 
 }  // namespace lockstep

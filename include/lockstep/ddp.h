@@ -1,5 +1,5 @@
-// DistributedDataParallel: wrap any torch::nn::Module, and the gradients of all ranks' copies are
-// averaged while backward runs.
+// DistributedDataParallel: averages the gradients of a torch::nn::Module over all ranks while
+// backward runs.
 #pragma once
 
 #include <lockstep/bucket_hook.h>
@@ -13,57 +13,63 @@
 
 namespace lockstep {
 
-/// All ranks give the same.
+/// Options of DistributedDataParallel. All ranks give the same.
 struct DdpOptions {
-  /// Gradients are reduced in buckets: the first small, so that communication starts early in
-  /// backward, the others larger, which costs less overhead a byte but leaves less time to hide it
-  /// in.
+  /// Gradients are reduced in buckets. The first one is small, so that communication starts early
+  /// in backward.
   std::size_t first_bucket_bytes = 1 << 20;
+  /// Size of the other buckets. Larger ones have less overhead per byte, and less of backward to
+  /// overlap with.
   std::size_t bucket_bytes = 25 << 20;
 
-  /// `automatic` is the transport's best.
+  /// The algorithm of the all-reduce; `automatic` is the best of the transport.
   Algorithm algorithm = Algorithm::automatic;
 
-  /// Whether a backward may leave parameters without a gradient. If not, it throws an Error that
-  /// names them and the ranks, the same on all; a layer that was forgotten does not go unnoticed.
-  /// If so, a rank without a gradient counts as one with zeros, and a parameter that no rank has a
-  /// gradient for keeps the one it had. Costs nothing where every parameter has one.
+  /// Whether a backward may leave parameters without a gradient. If false, such a backward throws
+  /// the same Error on all ranks, which names the parameters and the ranks: it reveals a layer that
+  /// was forgotten. If true, a rank without a gradient counts as one with zeros, and a parameter
+  /// without a gradient on any rank keeps the one it had. Free if every parameter has a gradient.
   bool allow_unused = false;
 
-  /// After every synchronised backward rank 0's buffers (the running statistics of batch norm, say)
-  /// are copied to all ranks: one more message where there are any. Without it they stay each
-  /// rank's own until sync_buffers().
+  /// Whether rank 0's buffers (the running statistics of batch norm, for example) are copied to all
+  /// ranks after every synchronised backward: one more message if there are any. If false, each
+  /// rank keeps its own until sync_buffers().
   bool broadcast_buffers = true;
 
-  /// Your own way to reduce a bucket, instead of `algorithm`.
+  /// Your own reduction of a bucket, instead of an all-reduce with `algorithm`.
   BucketHook hook = {};
 };
 
-/// While it lives, every backward through the module's parameters returns with gradients that are
-/// the average over all ranks of the group, the same to the bit on each. Use the module, your
-/// optimizer and your loop as before; docs/ddp.md says what that includes, and what may be done to
-/// the module: what would leave gradients unaveraged makes backward throw, on all ranks.
+/// Averages the gradients of a module over all ranks while backward runs.
 ///
-/// At construction, a collective, the ranks make sure that they have the same parameters, buffers
-/// and options (else all throw the same MismatchError), and rank 0's tensors are copied to all.
-/// The wrapper then works on a group of its own, split from the one it is given: its collectives,
-/// which run while backward does, never meet those of other wrappers or of your own. So several
-/// modules may be wrapped with one group, and take part in one backward in any order.
-/// Averaged gradients equal those of the whole batch where the loss is a mean and all ranks have
-/// equally many samples. In a group of one nothing is hooked, and nothing costs anything.
+/// While it lives, every backward through the module's parameters returns with gradients that are
+/// averaged over all ranks of the group, the same to the bit on each. Use the module, your
+/// optimizer and your loop as before. docs/ddp.md lists what may be done to the module; anything
+/// that would leave gradients unaveraged makes backward throw on all ranks.
+///
+/// Construction is a collective. The ranks compare their parameters, buffers and options, and all
+/// throw the same MismatchError if these differ. Then rank 0's tensors are copied to all ranks.
+///
+/// The wrapper works on a group of its own, split from the one it is given. Its collectives, which
+/// run during backward, do not interfere with yours or with those of other wrappers: several
+/// modules may be wrapped with one group and take part in one backward in any order. In a group of
+/// one rank nothing is hooked, and the wrapper costs nothing.
+///
+/// Averaged gradients equal those of the whole batch if the loss is a mean and all ranks have the
+/// same number of samples.
 ///
 /// Gradients are tensors in the group's memory. After the first backward they move once, into the
-/// order in which they really came. After a backward that threw, set gradients to zero. The
-/// destructor drops them: step the optimizer before.
+/// order in which they became ready. After a backward that threw, set gradients to zero. The
+/// destructor drops the gradients: step the optimizer before.
 ///
 /// Thread safety: constructed, used and destroyed by the thread that trains. A backward on another
 /// thread throws UsageError.
 class DistributedDataParallel {
  public:
-  /// Keeps the module as long as it lives itself.
+  /// A collective. Shares ownership of the module.
   DistributedDataParallel(std::shared_ptr<torch::nn::Module> module, Group group,
                           const DdpOptions& options = {});
-  /// The same for torch::nn::Sequential, torch::nn::Linear and all other module holders.
+  /// The same for torch::nn::Sequential, torch::nn::Linear and other module holders.
   template <typename Contained>
   DistributedDataParallel(const torch::nn::ModuleHolder<Contained>& module, Group group,
                           const DdpOptions& options = {})
@@ -75,24 +81,25 @@ class DistributedDataParallel {
   DistributedDataParallel& operator=(const DistributedDataParallel&) = delete;
 
   class NoSync;
-  /// While the guard lives, backward only adds to this rank's own gradients. The first backward
-  /// after it averages the sum. All ranks do the same.
+  /// While the returned guard lives, backward adds to this rank's own gradients and sends nothing.
+  /// The first backward after it averages the sum. All ranks do the same.
   [[nodiscard]] NoSync no_sync();
 
-  /// For a rank that has no batch while others run backward: takes part without gradients of its
-  /// own, besides those kept under no_sync(), and has the average afterwards like all others. Needs
-  /// allow_unused, or a Join (join.h), with which no gradients may be kept under no_sync().
+  /// For a rank that has no batch while others run backward: it takes part with no gradients, or
+  /// with those that it kept under no_sync(), and has the average afterwards. Needs
+  /// DdpOptions::allow_unused, or a Join (join.h), with which no gradients may be kept under
+  /// no_sync().
   void backward_without_batch();
 
-  /// A collective: copies rank 0's parameters and buffers to all ranks, as at construction. For
-  /// programs in which rank 0 alone has loaded them from a file since.
+  /// A collective: copies rank 0's parameters and buffers to all ranks, as construction does. For
+  /// programs in which rank 0 alone loads them from a file.
   void sync_parameters();
 
   /// A collective: copies rank 0's buffers to all ranks.
   void sync_buffers();
 
-  /// The wrapper's own group, for its counters and for observe(). Collectives on it are the
-  /// wrapper's: make yours on another.
+  /// The wrapper's own group, for counters() and observe(). Call collectives of your own on another
+  /// group.
   Group& group();
 
  private:
@@ -105,7 +112,7 @@ class DistributedDataParallel {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// May outlive the wrapper that made it.
+/// The guard that no_sync() returns. May outlive the wrapper.
 class DistributedDataParallel::NoSync {
  public:
   ~NoSync() { --*depth_; }
@@ -115,7 +122,7 @@ class DistributedDataParallel::NoSync {
  private:
   friend class DistributedDataParallel;
   explicit NoSync(std::shared_ptr<int> depth) : depth_(std::move(depth)) { ++*depth_; }
-  std::shared_ptr<int> depth_;  ///< how many guards live
+  std::shared_ptr<int> depth_;  ///< number of living guards
 };
 
 }  // namespace lockstep

@@ -1,12 +1,10 @@
-// The errors that Lockstep throws. There are two families, and only two:
+// The exceptions of Lockstep. There are two families:
 //
-//   Error          something its reader can fix: a bad file, a bad option, a lost peer. The message
-//   says
-//                  who met it, what was found and what to do.
-//   InternalError  an invariant of Lockstep's own does not hold: a bug in Lockstep.
+//     Error          a problem that the user can fix: a bad file, a bad option, a lost peer. The
+//                    message says which rank met it, what was found and what to do.
+//     InternalError  a broken invariant: a bug in Lockstep.
 //
-// The library never prints and never exits; it throws one of these and leaves the rest to its
-// caller.
+// The library never prints and never exits.
 #pragma once
 
 #include <stdexcept>
@@ -14,7 +12,7 @@
 
 namespace lockstep {
 
-/// Something the reader of the message can fix. Catch this to report any failure of a run.
+/// A problem that the reader of the message can fix. Catch this to report any failure of a run.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,28 +24,29 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// A file that cannot be read, written or believed.
+/// A file that cannot be read or written, or whose content is invalid.
 class FileError : public Error {
  public:
   using Error::Error;
 };
 
-/// Ranks of one group called different operations, or the same with different arguments. Every rank
-/// of the group gets this error with the same list of who called what.
+/// Ranks of one group called different operations, or the same one with different arguments. All
+/// ranks get this error, with the same list of each rank's call.
 class MismatchError : public Error {
  public:
   using Error::Error;
 };
 
-/// A peer died or left the group while this rank needed it.
+/// Another rank died or left the group while this rank needed it.
 class PeerLostError : public Error {
  public:
+  /// `rank` was lost; `died` if it is known that its process ended.
   PeerLostError(int rank, const std::string& message, bool died = false)
       : Error(message), rank_(rank), died_(died) {}
 
-  /// The rank that was lost, numbered within the group.
+  /// The lost rank, numbered within the group.
   int rank() const { return rank_; }
-  /// Whether it is known to have died, rather than to have left the group.
+  /// True if the rank is known to have died, false if it left the group.
   bool died() const { return died_; }
 
  private:
@@ -55,12 +54,13 @@ class PeerLostError : public Error {
   bool died_;
 };
 
-/// A peer is alive, as far as can be told, but did not do its part before the deadline.
+/// Another rank did not do its part before the deadline, although it seems to be alive.
 class TimeoutError : public Error {
  public:
+  /// `rank` kept this one waiting; -1 if that is not known.
   explicit TimeoutError(const std::string& message, int rank = -1) : Error(message), rank_(rank) {}
 
-  /// The rank that kept this one waiting, numbered within the group; -1 where no rank is to blame.
+  /// The rank that kept this one waiting, numbered within the group; -1 if that is not known.
   int rank() const { return rank_; }
 
  private:

@@ -1,6 +1,7 @@
-// All of Lockstep that a program needs.
+// All public headers.
 #pragma once
 
+#include <lockstep/compress.h>
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 #include <lockstep/group.h>
@@ -10,3 +11,8 @@
 #include <lockstep/sequential_trainer.h>
 #include <lockstep/shared_state.h>
 #include <lockstep/sync_batch_norm.h>
+#include <lockstep/tensor.h>
+
+/// Distributed data-parallel training for C++. Begin with init() and DistributedDataParallel, or
+/// with Group for collectives without torch.
+namespace lockstep {}
