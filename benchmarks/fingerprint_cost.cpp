@@ -1,14 +1,14 @@
 // fingerprint_cost: what comparing fingerprints adds to an all-reduce of 64 KiB, where ranks share
 // memory.
 //
-// The comparison happens at a meeting that the collective needs anyway, on words that lie in the
+// The comparison happens at a barrier that the collective needs anyway, on words that lie in the
 // cache line of a notice that is read anyway. So its cost is that of comparing alone, timed many
-// times over after a meeting of that many ranks. Both it and the whole all-reduce are the fastest
+// times over after a barrier of that many ranks. Both it and the whole all-reduce are the fastest
 // of many short rounds: what a busy machine adds is no cost of ours.
 #include <lockstep/group.h>
 #include <lockstep/init.h>
 
-#include "comm/shared/meeting.h"
+#include "comm/shared/shared_barrier.h"
 #include "comm/thread/thread_space.h"
 #include "launch/job.h"
 
@@ -20,7 +20,7 @@
 #include <new>
 #include <thread>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -28,10 +28,10 @@ constexpr int kRounds = 300;
 constexpr int kRepetitions = 200;
 
 /// Seconds a comparison takes.
-double time_comparisons(const comm::Meeting& meeting) {
+double time_comparisons(const comm::SharedBarrier& barrier) {
   const double start = now_seconds();
   for (int i = 0; i < kRepetitions; ++i) {
-    meeting.require_agreement();
+    barrier.require_agreement();
     asm volatile("" : : : "memory");  // or the compiler would keep the answer
   }
   return (now_seconds() - start) / kRepetitions;
@@ -43,10 +43,11 @@ double measure_comparison(int ranks) {
   auto run_rank = [&](int rank) {
     const comm::Fingerprint call{.operation = comm::Operation::all_reduce, .count = 16384};
     comm::ThreadSpace space(world);
-    comm::Meeting meeting(space, rank, [] { return false; });
+    comm::SharedBarrier barrier(
+        space, rank, [] { return false; }, [] {});
     for (int round = 0; round < kRounds; ++round) {
-      meeting.hold({call, {}, {}}, Deadline::after(std::chrono::seconds(60)));
-      if (rank == 0) fastest = std::min(fastest, time_comparisons(meeting));
+      barrier.wait_for_all({call, {}, {}}, Deadline::after(std::chrono::seconds(60)));
+      if (rank == 0) fastest = std::min(fastest, time_comparisons(barrier));
     }
   };
   std::vector<std::jthread> threads;
@@ -101,10 +102,10 @@ void report(int ranks, std::string_view transport, double whole, double comparis
 
 }  // namespace
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks
 
 int main() {
-  using namespace lockstep::benchmarks;
+  using namespace lockstep::internal::benchmarks;
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // forked ranks must not print it again
   fmt::print("{:>7} {:<9} {:>13} {:>13} {:>8}\n", "workers", "transport", "all-reduce us",
              "comparison ns", "percent");

@@ -59,16 +59,16 @@ double fastest_seconds(int threads, const std::function<void(int thread)>& work)
         work(thread);
       });
     start.arrive_and_wait();
-    const double begin = lockstep::now_seconds();
+    const double begin = lockstep::internal::now_seconds();
     workers.clear();  // waits for them
-    fastest = std::min(fastest, lockstep::now_seconds() - begin);
+    fastest = std::min(fastest, lockstep::internal::now_seconds() - begin);
   }
   return fastest;
 }
 
 void print_multiply_adds(int threads) {
-  const bool wide = lockstep::vector_unit() == lockstep::VectorUnit::avx512;
-  if (lockstep::vector_unit() == lockstep::VectorUnit::plain) {
+  const bool wide = lockstep::internal::vector_unit() == lockstep::internal::VectorUnit::avx512;
+  if (lockstep::internal::vector_unit() == lockstep::internal::VectorUnit::plain) {
     fmt::print("this processor has neither AVX-512 nor AVX2 with fused multiply-adds\n");
     return;
   }

@@ -9,8 +9,8 @@
 
 namespace {
 
-using lockstep::observe::Span;
-using lockstep::observe::Trace;
+using lockstep::internal::observe::Span;
+using lockstep::internal::observe::Trace;
 
 constexpr int kSpans = 6;        // an iteration and its five parts
 constexpr int kMoments = 10;     // LeNet-5's parameters
@@ -20,13 +20,13 @@ constexpr int kCollectives = 2;  // a bucket, and the vote whether to stop
 double seconds_of(Trace* trace) {
   constexpr int kIterations = 1000;
   double sum = 0;
-  const double start = lockstep::now_seconds();
+  const double start = lockstep::internal::now_seconds();
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     for (int i = 0; i < kSpans; ++i) Span span(sum, trace, "backward");
     for (int i = 0; trace && i < kMoments + kCollectives; ++i)
-      trace->add({.name = "features.0.weight", .begin = lockstep::now_seconds()});
+      trace->add({.name = "features.0.weight", .begin = lockstep::internal::now_seconds()});
   }
-  return (lockstep::now_seconds() - start) / kIterations;
+  return (lockstep::internal::now_seconds() - start) / kIterations;
 }
 
 }  // namespace
@@ -41,6 +41,6 @@ int main() {
   fmt::print(
       "{} spans of an iteration: {:.2f} us; traced, with {} moments and {} collectives: {:.2f} "
       "us\n",
-      kSpans, 1e6 * lockstep::observe::percentile(untraced, 0.5), kMoments, kCollectives,
-      1e6 * lockstep::observe::percentile(traced, 0.5));
+      kSpans, 1e6 * lockstep::internal::observe::percentile(untraced, 0.5), kMoments, kCollectives,
+      1e6 * lockstep::internal::observe::percentile(traced, 0.5));
 }

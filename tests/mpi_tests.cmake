@@ -1,6 +1,6 @@
 # lockstep_mpi_test(NAME ranks FILTER): runs tests of lockstep_mpi_tests on that many ranks.
-#   Traffic stays on this host. Some tests end without MPI_Finalize, on purpose. Open MPI never frees
-#   much of what it allocates, so leaks are not looked for; thread sanitizer cannot see its locks.
+#   Traffic stays on this host. Some tests end without MPI_Finalize on purpose. Open MPI does not free
+#   much of what it allocates, so leak detection is off; thread sanitizer cannot see its locks.
 function(lockstep_mpi_test name ranks filter)
   set(as_root "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
   lockstep_test(${name} LABELS mpi TIMEOUT 600 COMMAND
@@ -18,7 +18,7 @@ elseif(NOT LOCKSTEP_SANITIZE MATCHES thread)
     lockstep_mpi_test(mpi-${ranks} ${ranks} "-*.Last*")
   endforeach()
   foreach(last
-    Close SendGivenUp CollectiveGivenUp MemberDoesNotCome FinalizeLeftOutByOne WireForgottenByOne)
+    Close AbandonedSend AbandonedCollective MissingMember FinalizeSkippedByOneRank WireLeakedByOneRank)
     lockstep_mpi_test(mpi-last-${last} 2 "*.Last${last}")
   endforeach()
 endif()

@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <fstream>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -96,10 +96,10 @@ void run(const Options& options) {
 
 }  // namespace
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks
 
 int main(int argc, char** argv) {
-  lockstep::benchmarks::Options options;
+  lockstep::internal::benchmarks::Options options;
   CLI::App app("times all-reduce (sum of float32) by Lockstep and by other libraries");
   app.add_option("--workers", options.workers, "world sizes")
       ->delimiter(',')
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", options.json, "write the results to this file");
   CLI11_PARSE(app, argc, argv);
   try {
-    lockstep::benchmarks::run(options);
+    lockstep::internal::benchmarks::run(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "all_reduce: {}\n", error.what());
     return 1;

@@ -7,7 +7,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/types.h>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -39,4 +39,4 @@ std::unique_ptr<Contender> make_c10d(const Setting& setting) {
   return std::make_unique<C10dContender>(setting);
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

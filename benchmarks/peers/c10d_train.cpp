@@ -12,7 +12,7 @@
 #include <chrono>
 #include <iostream>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -90,15 +90,15 @@ void add_options(CLI::App& app, C10dOptions& options) {
 
 }  // namespace
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks
 
 int main(int argc, char** argv) {
   CLI::App app("Trains a network by libtorch's own c10d; started by train.py");
-  lockstep::benchmarks::C10dOptions options;
-  lockstep::benchmarks::add_options(app, options);
+  lockstep::internal::benchmarks::C10dOptions options;
+  lockstep::internal::benchmarks::add_options(app, options);
   CLI11_PARSE(app, argc, argv);
   try {
-    lockstep::benchmarks::run(options);
+    lockstep::internal::benchmarks::run(options);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "c10d_train: rank " << options.rank << ": " << error.what() << std::endl;

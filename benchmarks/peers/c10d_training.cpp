@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -101,4 +101,4 @@ void C10dTraining::require_equal_weights() {
   if (!highest[0].equal(lowest[0])) throw std::runtime_error("ranks ended with different weights");
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 using ProcessGroup = c10::intrusive_ptr<c10d::ProcessGroup>;
 
@@ -63,4 +63,4 @@ class C10dTraining {
   std::unique_ptr<c10d::Reducer> reducer_;  ///< none unless gradients are reduced by it
 };
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::internal {
 class Group;
 }
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 class Contender {
  public:
@@ -47,4 +47,4 @@ std::unique_ptr<Contender> make_gloo_ring_chunked(const Setting& setting);
 std::unique_ptr<Contender> make_gloo_halving_doubling(const Setting& setting);
 std::unique_ptr<Contender> make_c10d(const Setting& setting);
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -12,7 +12,7 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::unique_ptr<Contender> make_gloo_halving_doubling(const Setting& setting) {
   return std::make_unique<GlooClass<gloo::AllreduceHalvingDoubling<float>>>(setting);
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <new>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -171,4 +171,4 @@ std::vector<Entry> all_entries() {
   return entries;
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 struct JobPlan {
   int workers = 2;
@@ -25,4 +25,4 @@ struct Entry {
 /// All contenders, Lockstep first.
 std::vector<Entry> all_entries();
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -2,7 +2,7 @@
 
 #include "contender.h"
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -25,4 +25,4 @@ std::unique_ptr<Contender> make_lockstep(const Setting& setting) {
   return std::make_unique<LockstepContender>(setting);
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <mpi.h>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -57,13 +57,14 @@ void run(std::size_t bytes, double seconds) {
 
 }  // namespace
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   // The program all_reduce is the only one to start this, so the arguments need no better reader.
   if (argc == 3)
-    lockstep::benchmarks::run(std::strtoull(argv[1], nullptr, 10), std::strtod(argv[2], nullptr));
+    lockstep::internal::benchmarks::run(std::strtoull(argv[1], nullptr, 10),
+                                        std::strtod(argv[2], nullptr));
   MPI_Finalize();
   return argc == 3 ? 0 : 2;
 }

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 std::vector<Result> best_of_families(std::vector<Result> results) {
   std::vector<Result> best;
@@ -45,4 +45,4 @@ nlohmann::json to_json(const std::vector<Result>& results) {
   return {{"results", rows}};
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

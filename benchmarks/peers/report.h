@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 struct Result {
   std::string name;
@@ -29,4 +29,4 @@ std::string line(const Result& result);
 
 nlohmann::json to_json(const std::vector<Result>& results);
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -57,4 +57,4 @@ Round measure_round(Contender& contender, Ranks& ranks, double seconds) {
   return round;
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

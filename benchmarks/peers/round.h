@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 /// How the ranks of a round agree, outside of what is timed.
 class Ranks {
@@ -27,4 +27,4 @@ struct Round {
 /// collective; all ranks get the same Round.
 Round measure_round(Contender& contender, Ranks& ranks, double seconds);
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <new>
 
-namespace lockstep::benchmarks {
+namespace lockstep::internal::benchmarks {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::unique_ptr<Contender> make_one_pass(const Setting& setting) {
   return std::make_unique<OnePass>(setting.count);
 }
 
-}  // namespace lockstep::benchmarks
+}  // namespace lockstep::internal::benchmarks

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <mutex>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -18,8 +18,8 @@ Function* find(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-/// What OpenBLAS takes for processors that it knows and that can do as much; nullptr if its oldest
-/// kernels may well be right.
+/// The OpenBLAS name of a known processor with the same instruction sets; nullptr if OpenBLAS'
+/// oldest kernels may be the right ones.
 const char* kernels_of_processor() {
   return version_for<const char*>(vector_unit(), nullptr, "Haswell", "SkylakeX");
 }
@@ -32,7 +32,7 @@ void choose_again() {
   ::setenv(kVariable, kernels, 1);
   quit();
   choose();
-  ::unsetenv(kVariable);  // programs that we start have a BLAS of their own
+  ::unsetenv(kVariable);  // child processes have their own BLAS
 }
 
 }  // namespace
@@ -51,4 +51,4 @@ void set_blas_threads(int threads) {
   if (auto* set = find<void(int)>("openblas_set_num_threads")) set(threads);
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,21 +1,22 @@
-// The BLAS that this process has loaded, if it is OpenBLAS. Nothing is linked with it: it comes
-// with libtorch, or does not.
+// The BLAS loaded in this process, if it is OpenBLAS. Lockstep does not link with it: libtorch
+// brings it, if at all.
 #pragma once
 
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// The processor whose kernels OpenBLAS computes with; empty with another BLAS or none.
+/// The processor model whose kernels OpenBLAS uses; empty for another BLAS or none.
 std::string blas_kernels();
 
-/// OpenBLAS knows processors by their model numbers, and on one that is newer than itself takes the
-/// kernels of 2004, several times slower than what the processor could do. Where it did, this makes
-/// it choose again, by the processor's instructions; a user's OPENBLAS_CORETYPE has the last word.
-/// Call it before anything computes. The first call decides, others do nothing.
+/// OpenBLAS selects kernels by processor model, and on a model newer than itself falls back to
+/// kernels of 2004, which are several times slower. In that case this function makes it select
+/// again, by the processor's instruction sets; the variable OPENBLAS_CORETYPE has precedence. Call
+/// it before any computation. Calls after the first do nothing.
 void use_fast_blas_kernels();
 
-/// For the process. OpenBLAS has threads of its own, which torch's setting does not reach.
+/// Sets the thread count of the process. OpenBLAS has its own threads, which torch's setting does
+/// not affect.
 void set_blas_threads(int threads);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

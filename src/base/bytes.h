@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstring>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// Like memmove, but no bytes may also be copied from or to a null pointer.
+/// Like memmove, but null pointers are allowed if the length is 0.
 inline void copy_bytes(void* to, const void* from, std::size_t count) {
   if (count > 0) std::memmove(to, from, count);
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::filesystem::path cache_folder() {
   for (const auto& [variable, below] : {std::pair{"XDG_CACHE_HOME", ""}, {"HOME", ".cache"}}) {
@@ -14,4 +14,4 @@ std::filesystem::path cache_folder() {
   return {};
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

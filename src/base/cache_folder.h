@@ -1,12 +1,12 @@
-// Where programs of this user keep what can be made again.
+// The user's folder for data that can be regenerated.
 #pragma once
 
 #include <filesystem>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// Lockstep's own folder there, whether or not it exists: below $XDG_CACHE_HOME, else below
-/// ~/.cache. Empty where there is no HOME either.
+/// Lockstep's folder below $XDG_CACHE_HOME, or else below ~/.cache, whether or not it exists. Empty
+/// if HOME is not set either.
 std::filesystem::path cache_folder();
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,6 +1,6 @@
-// LOCKSTEP_CHECK guards an invariant of our own. It is always on: where it fails the run stops with
-// an InternalError rather than with wrong numbers. What a user can get wrong is not checked here
-// but answered with an Error that helps.
+// LOCKSTEP_CHECK guards an internal invariant. It is always on: if it fails, the run stops with an
+// InternalError instead of continuing with wrong numbers. Errors that a user can make are not
+// checked here but reported as an Error with a remedy.
 #pragma once
 
 #include <lockstep/error.h>

@@ -2,13 +2,13 @@
 
 #include <array>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0x82f63b78;  // its bits in reverse
+constexpr std::uint32_t kPolynomial = 0x82f63b78;  // bits in reverse order
 
-/// What each byte does to the checksum.
+/// The contribution of each byte value to the checksum.
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
@@ -29,4 +29,4 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~rest;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

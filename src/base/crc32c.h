@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::uint32_t crc32c(std::string_view bytes);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

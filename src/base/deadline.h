@@ -1,5 +1,5 @@
-// A moment after which waiting is an error. Passed down to whatever waits, so that nested waits
-// share one limit instead of adding theirs up.
+// A point in time after which waiting is an error. It is passed down to every wait, so that nested
+// waits share one limit instead of adding up.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 class Deadline {
  public:
@@ -23,11 +23,11 @@ class Deadline {
     return std::max(left, std::chrono::milliseconds(0));
   }
 
-  /// The whole time that was given, for messages.
+  /// The whole duration, for messages.
   double seconds() const { return std::chrono::duration<double>(timeout_).count(); }
 
  private:
-  // A year is as good as forever, and far from where clocks overflow.
+  // A year stands for "forever", far from the overflow of clocks.
   explicit Deadline(std::chrono::milliseconds timeout)
       : timeout_(std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(24 * 365))),
         end_(Clock::now() + timeout_) {}
@@ -36,7 +36,7 @@ class Deadline {
   Clock::time_point end_;
 };
 
-/// When waiting ends: at the deadline, or earlier, when `tick` throws.
+/// When a wait ends: at the deadline, or earlier, when `tick` throws.
 struct WaitLimit {
   WaitLimit(const Deadline& deadline, std::function<void()> tick = {})
       : deadline(deadline), tick(std::move(tick)) {}
@@ -46,7 +46,7 @@ struct WaitLimit {
   }
 
   Deadline deadline;
-  /// Called again and again by the thread that waits, at least every kTick. May be empty.
+  /// Called repeatedly by the waiting thread, at least every kTick. May be empty.
   std::function<void()> tick;
 
   static constexpr std::chrono::milliseconds kTick{500};
@@ -57,4 +57,4 @@ inline double now_seconds() {
   return std::chrono::duration<double>(Deadline::Clock::now().time_since_epoch()).count();
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 void raise_descriptor_limit() {
   constexpr rlim_t kEnough = 1 << 17;
@@ -41,7 +41,7 @@ std::string describe_descriptor_shortage(int error) {
         ::getpid(), host_name(), limit.rlim_cur);
   }
   if (error == ENFILE)
-    return fmt::format("{} has as many open files as it may: raise fs.file-max (sysctl)",
+    return fmt::format("{} has reached its limit of open files: raise fs.file-max (sysctl)",
                        host_name());
   return fmt::format("the kernel of {} has no memory left for open files ({})", host_name(),
                      std::system_category().message(error));
@@ -55,4 +55,4 @@ void throw_if_descriptor_shortage(const std::string& what) {
   if (is_socket_shortage(errno)) throw DescriptorShortageError(what, errno);
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,29 +1,29 @@
-// File descriptors, of which a process and a host may have only so many: a rank needs about three
-// for every other rank.
+// File descriptors, whose number is limited per process and per host: a rank needs about three for
+// every other rank.
 #pragma once
 
 #include <lockstep/error.h>
 
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// Raises the soft limit on open files to the hard one, at most to 131072: some programs walk
-/// through all descriptors that they may have.
+/// Raises the soft limit on open files to the hard limit, at most to 131072: some programs iterate
+/// over all possible descriptors.
 void raise_descriptor_limit();
 
-/// Whether this errno says that the process or its host has no room for another descriptor.
+/// Whether this errno means that the process or its host is out of descriptors.
 bool is_descriptor_shortage(int error);
-/// The same for a socket, which needs memory of the kernel's, too.
+/// The same for a socket, which also needs kernel memory.
 bool is_socket_shortage(int error);
 
-/// What such an errno means on this host, and what to do about it.
+/// The meaning of such an errno on this host, and the remedy.
 std::string describe_descriptor_shortage(int error);
 
-/// There is no room for another descriptor: trying again does not help.
+/// No descriptor is available: retrying does not help.
 class DescriptorShortageError : public Error {
  public:
-  /// `what` could not be done: "connect to 10.0.0.1:4711".
+  /// `what` is the action that failed: "connect to 10.0.0.1:4711".
   DescriptorShortageError(const std::string& what, int error);
   int code() const { return code_; }
 
@@ -31,7 +31,7 @@ class DescriptorShortageError : public Error {
   int code_;
 };
 
-/// Throws DescriptorShortageError if errno, of a call that just failed, is such a shortage.
+/// Throws DescriptorShortageError if errno, from a call that just failed, is such a shortage.
 void throw_if_descriptor_shortage(const std::string& what);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace fs = std::filesystem;
 
@@ -55,11 +55,12 @@ void write_all(int fd, std::string_view content, const fs::path& path) {
   }
 }
 
-/// So that a new name in it outlives a power cut. Some file systems cannot, and need not, do it.
+/// Syncs the folder, so that a new name in it survives a power failure. Some file systems do not
+/// support this and do not need it.
 void sync_folder(const fs::path& folder, const fs::path& path) {
   const UniqueFd file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file && ::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
-    throw FileError(fmt::format("{}: written, but its folder did not reach the disk: {}",
+    throw FileError(fmt::format("{}: written, but its folder could not be synced to disk: {}",
                                 path.string(), last_system_error()));
 }
 
@@ -70,7 +71,7 @@ fs::path folder_of(const fs::path& path) {
 }  // namespace
 
 void write_file(const fs::path& path, std::string_view content) {
-  // The process id keeps two writers of one path from sharing a temporary file.
+  // The process id keeps two writers of one path from using the same temporary file.
   fs::path temporary = path;
   temporary += fmt::format(".{}.part", ::getpid());
   UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -106,4 +107,4 @@ void make_folder(const fs::path& path) {
         fmt::format("{}: cannot write in this folder: {}", path.string(), last_system_error()));
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
 using Lists = std::vector<std::optional<std::vector<std::string>>>;
 
-/// What each rank has at line `number`; empty for ranks without a list.
+/// Each rank's text at line `number`; empty for ranks without a list.
 std::vector<std::string> at_line(const Lists& by_rank, std::size_t number) {
   std::vector<std::string> found;
   for (const auto& lines : by_rank)
@@ -42,4 +42,4 @@ std::string first_difference(const Lists& lines_by_rank) {
   return "";
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

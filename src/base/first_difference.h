@@ -1,15 +1,15 @@
-// Where lists of lines, one a rank, differ first.
+// Finds the first difference between lists of lines, one per rank.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// What each rank has in the first line that is not the same on all: "rank 0 and 2 came with b;
-/// rank 1 came with x". Empty if there is none. Ranks without a list are left out.
+/// Each rank's text at the first line that is not the same on all ranks: "rank 0 and 2 came with b;
+/// rank 1 came with x". Empty if there is no difference. Ranks without a list are ignored.
 std::string first_difference(
     const std::vector<std::optional<std::vector<std::string>>>& lines_by_rank);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view taken)
     : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -17,4 +17,4 @@ FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view tak
     throw FileError(fmt::format("{}: {}", folder.string(), taken));
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

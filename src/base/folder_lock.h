@@ -1,5 +1,5 @@
-// FolderLock: one process of a host at a time works in a folder. The kernel holds the lock and ends
-// it with the process, however that ends; nothing is left behind in the folder.
+// FolderLock: lets one process per host at a time work in a folder. The kernel holds the lock and
+// releases it when the process ends, for any reason; no file is left in the folder.
 #pragma once
 
 #include "base/unique_fd.h"
@@ -7,17 +7,17 @@
 #include <filesystem>
 #include <string_view>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 class FolderLock {
  public:
-  /// Throws FileError with the folder's name and `taken`, which says what to do, if another process
-  /// (or another FolderLock of this one) has it. Where there is no such folder, or its file system
-  /// knows no such locks, it holds nothing.
+  /// Throws FileError with the folder's name and the remedy `taken` if another process (or another
+  /// FolderLock of this process) holds the lock. Holds nothing if the folder does not exist or its
+  /// file system does not support such locks.
   FolderLock(const std::filesystem::path& folder, std::string_view taken);
 
  private:
   UniqueFd folder_;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <pthread.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -23,7 +23,7 @@ bool count_forks() {
 }  // namespace
 
 std::uint64_t fork_count() {
-  // Forks before the first call concern nobody: nobody has asked yet.
+  // Forks before the first call do not matter: no object exists yet.
   [[maybe_unused]] static const bool counting = count_forks();
   return forks.load(std::memory_order_relaxed);
 }
@@ -34,4 +34,4 @@ void leak(const void* object) {
   }
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

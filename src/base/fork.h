@@ -1,25 +1,25 @@
-// Fork: how an object finds out that it is a copy in a forked child.
+// Fork detection: lets an object find out that it is a copy in a forked child.
 //
 // The child has the object's memory, but not its threads, and shares its sockets and shared memory
-// with the parent. So it must neither use the object, nor destroy it: goodbyes would be said in the
-// parent's name, and threads be waited for that are not there.
+// with the parent. It must therefore neither use the object nor destroy it: the destructor would
+// send goodbye messages in the parent's name and wait for threads that do not exist.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// How many forks lie between the program's start and this process. Any thread; costs a load.
-/// Knows fork(), not a bare clone().
+/// Number of forks between the program's start and this process. Thread safety: any thread; costs
+/// one load. Counts fork(), not a bare clone().
 std::uint64_t fork_count();
 
-/// The process that made this object, which others keep as a field.
+/// The process that created the object which holds this as a field.
 class OwnerProcess {
  public:
   OwnerProcess() : forks_(fork_count()) {}
-  /// False in a child that was forked since.
+  /// False in a child that was forked after construction.
   bool is_this_one() const { return forks_ == fork_count(); }
 
  private:
@@ -41,4 +41,4 @@ std::shared_ptr<T> make_shared_unless_forked(Arguments&&... arguments) {
                             });
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

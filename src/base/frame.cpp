@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::string make_frame(std::string_view payload) {
   LOCKSTEP_CHECK(payload.size() <= kMaxFrame, "a frame of {} bytes", payload.size());
@@ -18,11 +18,11 @@ std::optional<std::string> take_frame(std::string& buffer) {
   for (std::size_t i = 0; i < 4; ++i)
     length |= static_cast<std::size_t>(static_cast<unsigned char>(buffer[i])) << (8 * i);
   if (length > kMaxFrame)
-    throw Error(fmt::format("a message of {} bytes: longer than any of ours", length));
+    throw Error(fmt::format("a message of {} bytes exceeds the limit", length));
   if (buffer.size() < 4 + length) return std::nullopt;
   std::string payload = buffer.substr(4, length);
   buffer.erase(0, 4 + length);
   return payload;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

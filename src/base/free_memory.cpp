@@ -5,13 +5,13 @@
 #include <limits>
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The number in a file of one; unlimited if there is none ("max", or no such file).
+/// The number in a file with a single number; unlimited for "max" or a missing file.
 std::uint64_t number_in(const char* path) {
   std::uint64_t value = 0;
   std::ifstream file(path);
@@ -41,4 +41,4 @@ std::uint64_t free_memory() {
   return std::min(machine_has_left(), group_has_left());
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,11 +1,12 @@
-// How much memory this process may still take without the kernel ending someone for it.
+// How much memory this process can still allocate before the kernel kills a process.
 #pragma once
 
 #include <cstdint>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// Bytes: what the machine has left, or what the process's control group has left if that is less.
+/// In bytes: the machine's free memory, or what is left of the control group's limit if that is
+/// less.
 std::uint64_t free_memory();
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

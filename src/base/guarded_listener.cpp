@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -26,15 +26,15 @@ const Address& require_token(const Address& address, const std::string& token,
                              const std::string& purpose) {
   if (token.empty() && !address.is_loopback())
     throw UsageError(
-        fmt::format("the {} at {} would be open to strangers: without a token only loopback "
-                    "(127.0.0.1) is served. Set LOCKSTEP_TOKEN or --token-file to one secret on "
+        fmt::format("the {} at {} would accept any process: without a token only loopback "
+                    "(127.0.0.1) is allowed. Set LOCKSTEP_TOKEN or --token-file to one secret on "
                     "every host",
                     purpose, address.host));
   return address;
 }
 
-/// Sends a handshake's few bytes. The buffer of so new a connection has room for them; a connection
-/// where it has not is none of ours.
+/// Sends a handshake's few bytes. They fit into the buffer of a new connection; a connection where
+/// they do not is not a valid peer.
 bool send_all(const UniqueFd& socket, const std::string& bytes) {
   return bytes.empty() || ::send(socket.get(), bytes.data(), bytes.size(),
                                  MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
@@ -88,12 +88,12 @@ Address GuardedListener::address() const {
   return {asked_.host, port_of(listener_)};
 }
 
-std::vector<ProvedConnection> GuardedListener::service() {
-  std::vector<ProvedConnection> proved;
-  // Those that are under way first: what is accepted below may take the place of the oldest.
-  pending_.remove_if([&](Pending& pending) { return !advance(pending, proved); });
+std::vector<AuthenticatedConnection> GuardedListener::service() {
+  std::vector<AuthenticatedConnection> authenticated;
+  // Pending handshakes first: a connection accepted below may replace the oldest.
+  pending_.remove_if([&](Pending& pending) { return !advance(pending, authenticated); });
   accept_new();
-  return proved;
+  return authenticated;
 }
 
 void GuardedListener::accept_new() {
@@ -103,15 +103,15 @@ void GuardedListener::accept_new() {
       continue;
     }
     const int error = errno;
-    // Without a descriptor the kernel does not even look for a connection.
+    // Without a free descriptor the kernel does not even look for a connection.
     if (error == EAGAIN || (is_socket_shortage(error) && !is_readable(listener_))) return;
     if (is_socket_shortage(error) && !make_room(error)) return;
   }
 }
 
-/// For the connection that could not be accepted: the oldest handshake makes room for it. If there
-/// is none, all descriptors have gone to others, and it is refused. Returns false if it cannot even
-/// be refused.
+/// For a connection that could not be accepted: drops the oldest pending handshake. If there is
+/// none, all descriptors are in use elsewhere, and the connection is refused. Returns false if it
+/// cannot even be refused.
 bool GuardedListener::make_room(int error) {
   if (!pending_.empty()) {
     pending_.pop_front();
@@ -123,7 +123,7 @@ bool GuardedListener::make_room(int error) {
   const bool accepted = static_cast<bool>(socket);
   if (accepted)
     send_all(socket, Handshake::no_room());
-  else  // the listener stays readable, and its owner would come back at once
+  else  // the listener stays readable, and its owner would call again at once
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   socket.reset();
   spare_ = duplicate(listener_);
@@ -135,30 +135,31 @@ void GuardedListener::add(UniqueFd socket) {
   Pending pending{std::move(socket),
                   Handshake(Handshake::Side::server, token_, purpose_),
                   {},
-                  Deadline::after(kPatience)};
+                  Deadline::after(kHandshakeTimeout)};
   if (!send_all(pending.socket, pending.handshake.to_send()) || !watch(events_, pending.socket))
     return;
   if (pending_.size() >= kMaxPending) pending_.pop_front();
   pending_.push_back(std::move(pending));
 }
 
-bool GuardedListener::advance(Pending& pending, std::vector<ProvedConnection>& proved) {
+bool GuardedListener::advance(Pending& pending,
+                              std::vector<AuthenticatedConnection>& authenticated) {
   const Received got = receive_some(pending.socket, pending.received);
   if (got == Received::nothing_yet) return !pending.deadline.passed();
   if (got == Received::end) return false;
   pending.handshake.feed(pending.received);
   if (!send_all(pending.socket, pending.handshake.to_send())) return false;
-  if (pending.handshake.state() == Handshake::State::going) return !pending.deadline.passed();
-  if (pending.handshake.state() == Handshake::State::proved) {
+  if (pending.handshake.state() == Handshake::State::in_progress) return !pending.deadline.passed();
+  if (pending.handshake.state() == Handshake::State::authenticated) {
     ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, pending.socket.get(), nullptr);
-    proved.push_back({std::move(pending.socket), std::move(pending.received)});
+    authenticated.push_back({std::move(pending.socket), std::move(pending.received)});
   }
   return false;
 }
 
 namespace {
 
-/// Waits until there is something to read; false at the deadline.
+/// Waits until the socket is readable; false at the deadline.
 bool wait_readable(const UniqueFd& socket, const WaitLimit& limit) {
   pollfd readable{socket.get(), POLLIN, 0};
   for (;;) {
@@ -172,19 +173,20 @@ bool wait_readable(const UniqueFd& socket, const WaitLimit& limit) {
 /// What was found instead of a peer, for the message.
 struct Met {
   std::string what;
-  bool listener = false;  ///< someone who did more than keep silent
+  bool listener = false;  ///< a process answered there
 };
 
-/// Brings the handshake to its end. If it comes to none, `met` says what was there instead.
-Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const WaitLimit& limit,
-                       Met& met) {
+/// Runs the handshake to its end. On failure, `met` describes the other end.
+Handshake::State prove(AuthenticatedConnection& connection, Handshake& handshake,
+                       const WaitLimit& limit, Met& met) {
   bool silent = true;
-  while (handshake.state() == Handshake::State::going) {
+  while (handshake.state() == Handshake::State::in_progress) {
     if (!wait_readable(connection.socket, limit)) {
-      // The last of many tries is cut short: what the others met says more.
+      // The last of many attempts is cut short by the deadline: earlier attempts are more
+      // informative.
       if (!met.listener)
-        met.what = silent ? "it accepts connections but says nothing"
-                          : "it stopped in the middle of a word";
+        met.what = silent ? "it accepts connections but sends nothing"
+                          : "it stopped in the middle of the handshake";
       break;
     }
     const Received got = receive_some(connection.socket, connection.received);
@@ -196,17 +198,18 @@ Handshake::State prove(ProvedConnection& connection, Handshake& handshake, const
       break;
     }
   }
-  if (handshake.state() == Handshake::State::nonsense)
-    met = {"what listens there speaks another protocol: is the port another program's?", true};
+  if (handshake.state() == Handshake::State::wrong_protocol)
+    met = {"the program at that port speaks another protocol: is it not Lockstep?", true};
   return handshake.state();
 }
 
-/// One try; nothing if it is worth another.
-std::optional<ProvedConnection> try_to_prove(const Address& address, const std::string& token,
-                                             const std::string& purpose, const WaitLimit& limit,
-                                             Met& met) {
+/// One attempt; empty if another attempt makes sense.
+std::optional<AuthenticatedConnection> try_to_prove(const Address& address,
+                                                    const std::string& token,
+                                                    const std::string& purpose,
+                                                    const WaitLimit& limit, Met& met) {
   std::string why;
-  ProvedConnection connection{try_to_connect(address, limit, why), {}};
+  AuthenticatedConnection connection{try_to_connect(address, limit, why), {}};
   if (!connection.socket) {
     met = {why, false};
     return std::nullopt;
@@ -214,15 +217,15 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
   set_blocking(connection.socket, false);
   Handshake handshake(Handshake::Side::client, token, purpose);
   switch (prove(connection, handshake, limit, met)) {
-    case Handshake::State::proved:
+    case Handshake::State::authenticated:
       return connection;
     case Handshake::State::refused:
       throw Error(
           fmt::format("{} refused this process's token: set LOCKSTEP_TOKEN or --token-file to the "
-                      "run's token on every host. A process that another run left behind is "
-                      "refused, too: end it",
+                      "run's token on every host. A leftover process of another run is "
+                      "refused too: end it",
                       address.text()));
-    case Handshake::State::stranger:
+    case Handshake::State::wrong_token:
       throw Error(
           fmt::format("{} does not know this run's token: is it another run's?", address.text()));
     case Handshake::State::no_room:
@@ -230,8 +233,8 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
           fmt::format("the {} at {} has no file descriptor left for this connection: raise the "
                       "limit on open files of the process there (ulimit -n)",
                       purpose, address.text()));
-    case Handshake::State::going:
-    case Handshake::State::nonsense:
+    case Handshake::State::in_progress:
+    case Handshake::State::wrong_protocol:
       break;
   }
   return std::nullopt;
@@ -239,8 +242,8 @@ std::optional<ProvedConnection> try_to_prove(const Address& address, const std::
 
 }  // namespace
 
-ProvedConnection connect_proved(const Address& address, const std::string& token,
-                                const std::string& purpose, const WaitLimit& limit) {
+AuthenticatedConnection connect_authenticated(const Address& address, const std::string& token,
+                                              const std::string& purpose, const WaitLimit& limit) {
   Met met;
   do {
     if (auto connection = try_to_prove(address, token, purpose, limit, met))
@@ -254,4 +257,4 @@ ProvedConnection connect_proved(const Address& address, const std::string& token
                   purpose, address.text(), limit.deadline.seconds(), met.what));
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,10 +1,10 @@
-// GuardedListener: a listening socket that hands out only connections whose other end has proved
-// the run's token (base/handshake.h). Strangers, garbage, half-open and slow connections are
-// dropped without disturbing anyone: a handshake has a few seconds, only so many are under way at
-// once, and the oldest makes room for the newest.
+// GuardedListener: a listening socket that returns only connections whose other end has
+// proved that it knows the run's token (base/handshake.h). Unauthenticated, invalid,
+// half-open and slow connections are dropped without affecting others: a handshake has a time
+// limit, the number of pending handshakes is limited, and the newest replaces the oldest.
 //
-// It has no thread of its own: its owner waits for fd() to be readable, at most kTick at a time,
-// and calls service(). One thread at a time.
+// It has no thread: its owner waits until fd() is readable, at most kTick at a time, and calls
+// service(). Thread safety: one thread at a time.
 #pragma once
 
 #include "base/deadline.h"
@@ -18,37 +18,38 @@
 #include <string>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// A connection whose other end knows the token. The socket does not block.
-struct ProvedConnection {
+/// A connection whose other end knows the token. The socket is nonblocking.
+struct AuthenticatedConnection {
   UniqueFd socket;
-  std::string received;  ///< bytes that came right behind the handshake
+  std::string received;  ///< bytes that arrived directly after the handshake
 };
 
 class GuardedListener {
  public:
   static constexpr std::chrono::milliseconds kTick = WaitLimit::kTick;
-  static constexpr std::chrono::milliseconds kPatience{5000};  ///< for one handshake
-  static constexpr std::size_t kMaxPending = 128;              ///< handshakes under way at once
+  static constexpr std::chrono::milliseconds kHandshakeTimeout{
+      5000};                                       ///< time limit of one handshake
+  static constexpr std::size_t kMaxPending = 128;  ///< limit of pending handshakes
 
-  /// Listens at once; between this and the first service() the process may fork. Without a token
-  /// only loopback is accepted: throws UsageError otherwise, and Error if the port is in use or
-  /// there are no descriptors.
+  /// Listens at once; the process may fork between this and the first service(). Throws UsageError
+  /// for an address beyond loopback without a token, and Error if the port is in use or no
+  /// descriptor is available.
   GuardedListener(const Address& address, std::string token, std::string purpose);
 
-  /// Where it listens, with the port that the kernel picked.
+  /// The listening address, with the port that the kernel picked.
   Address address() const;
 
-  /// Readable when there is something to do.
+  /// Readable when service() has work to do.
   int fd() const { return events_.get(); }
 
-  /// Does what can be done without waiting; returns the connections that are now proved.
-  std::vector<ProvedConnection> service();
+  /// Handles all events without waiting; returns the connections that are now authenticated.
+  std::vector<AuthenticatedConnection> service();
 
-  /// The errno for which a connection had to be refused, because there was no descriptor for it and
-  /// no handshake under way whose place it could take; 0 as long as there was none. The other end
-  /// was told, if possible.
+  /// The errno of the shortage for which a connection was refused, because no descriptor was
+  /// available and no pending handshake could be dropped; 0 if there was none. The other end was
+  /// told, if possible.
   int shortage() const { return shortage_; }
 
  private:
@@ -62,25 +63,25 @@ class GuardedListener {
   void accept_new();
   bool make_room(int error);
   void add(UniqueFd socket);
-  /// Whether the handshake is still worth its place.
-  bool advance(Pending& pending, std::vector<ProvedConnection>& proved);
+  /// Returns whether the handshake is still pending.
+  bool advance(Pending& pending, std::vector<AuthenticatedConnection>& authenticated);
 
   const Address asked_;
   const std::string token_;
   const std::string purpose_;
   UniqueFd listener_;
-  UniqueFd events_;  ///< an epoll descriptor over the listener and all that is pending
-  UniqueFd spare_;   ///< given up when there is no other, to tell a peer that it is refused
+  UniqueFd events_;  ///< an epoll descriptor over the listener and all pending connections
+  UniqueFd spare_;  ///< closed in a shortage, to accept a connection and tell it that it is refused
   int shortage_ = 0;
   std::list<Pending> pending_;
 };
 
-/// Connects to a GuardedListener and proves the token to it, trying again until the deadline while
-/// nobody listens there, or someone who hangs up or speaks another protocol. The socket returned
-/// does not block. Throws TimeoutError that says what was met, and at once Error if the other end
-/// does not know the token, says that this one does not, or either end has no descriptor left.
-/// Also throws what the limit's tick throws.
-ProvedConnection connect_proved(const Address& address, const std::string& token,
-                                const std::string& purpose, const WaitLimit& limit);
+/// Connects to a GuardedListener and proves the token. Retries until the deadline while no process
+/// listens there, or one that closes the connection or speaks another protocol. The socket is
+/// nonblocking. Throws TimeoutError, which describes the last failure. Throws Error at once if the
+/// other end does not know the token, refuses this end's token, or either end is out of
+/// descriptors. Also throws the exceptions of the limit's tick.
+AuthenticatedConnection connect_authenticated(const Address& address, const std::string& token,
+                                              const std::string& purpose, const WaitLimit& limit);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -51,7 +51,7 @@ std::string hmac_sha256(const std::string& key, const std::string& input) {
   return std::string(reinterpret_cast<const char*>(digest), length);
 }
 
-/// Takes as long for a wrong proof as for a right one, so that its time tells nothing.
+/// Compares in constant time, so that the duration reveals nothing about the proof.
 bool same_proof(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -67,7 +67,7 @@ Handshake::Handshake(Side side, std::string token, std::string purpose)
 }
 
 void Handshake::feed(std::string& received) {
-  if (state_ != State::going) return;
+  if (state_ != State::in_progress) return;
   if (side_ == Side::server) return feed_server(received);
   feed_client(received);
 }
@@ -80,11 +80,12 @@ std::string Handshake::to_send() {
   return std::exchange(outgoing_, {});
 }
 
-/// Takes the magic and `bytes` more, once all are there. Wrong bytes are noticed as they come.
+/// Takes the magic and `bytes` more, once all have arrived. Wrong bytes are detected as they
+/// arrive.
 bool Handshake::take_magic_and(std::string& received, std::size_t bytes, std::string& taken) {
   const std::size_t known = std::min(received.size(), kMagic.size());
   if (received.compare(0, known, kMagic, 0, known) != 0) {
-    state_ = State::nonsense;
+    state_ = State::wrong_protocol;
     return false;
   }
   if (received.size() < kMagic.size() + bytes) return false;
@@ -98,13 +99,13 @@ void Handshake::feed_server(std::string& received) {
   if (!take_magic_and(received, kNonce + kProof, taken)) return;
   theirs_ = taken.substr(0, kNonce);
   if (!same_proof(taken.substr(kNonce), proof("client"))) {
-    // A stranger gets no proof of ours.
+    // An end without the token gets no proof from this one.
     outgoing_.push_back(kBad);
-    state_ = State::stranger;
+    state_ = State::wrong_token;
     return;
   }
   outgoing_.append(1, kGood).append(proof("server"));
-  state_ = State::proved;
+  state_ = State::authenticated;
 }
 
 void Handshake::feed_client(std::string& received) {
@@ -124,11 +125,11 @@ void Handshake::take_verdict(std::string& received) {
     received.erase(0, 1);
     state_ = State::refused;
   } else if (received[0] != kGood) {
-    state_ = State::nonsense;
+    state_ = State::wrong_protocol;
   } else if (received.size() >= 1 + kProof) {
     const bool same = same_proof(received.substr(1, kProof), proof("server"));
     received.erase(0, 1 + kProof);
-    state_ = same ? State::proved : State::stranger;
+    state_ = same ? State::authenticated : State::wrong_token;
   }
 }
 
@@ -149,4 +150,4 @@ std::string make_token() {
   return digits;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

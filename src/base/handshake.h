@@ -3,50 +3,51 @@
 //
 //   server → client   magic, nonce s
 //   client → server   magic, nonce c, HMAC-SHA256(token, "client" purpose s c)
-//   server → client   verdict, and if it is good: HMAC-SHA256(token, "server" purpose s c)
+//   server → client   result, and on success: HMAC-SHA256(token, "server" purpose s c)
 //
-// or, where the server cannot keep the connection:
+// or, if the server cannot keep the connection:
 //
 //   server → client   another magic
 //
-// Each part of what is signed has its length in front, so that no two inputs read the same. The
-// purpose ("rendezvous", "control world") keeps a proof made for one listener from being used at
-// another; the sides' names keep a proof from being sent back to its maker. What follows on the
-// connection is neither encrypted nor signed: the handshake keeps strangers out, not someone who
-// can change packets on their way.
+// Each part of the signed data is preceded by its length, so that no two inputs are equal as bytes.
+// The purpose ("rendezvous", "control world") keeps a proof made for one listener from being used
+// at another; the names of the sides keep a proof from being reflected to its maker. The data that
+// follows on the connection is neither encrypted nor signed: the handshake keeps out
+// unauthenticated processes, but not an attacker who can modify packets in transit.
 //
-// A pure state machine: bytes in, bytes out, no sockets. One thread at a time.
+// A pure state machine: bytes in, bytes out, no sockets. Thread safety: one thread at a time.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 class Handshake {
  public:
   enum class Side { server, client };
   enum class State {
-    going,     ///< send what to_send() gives, feed what comes
-    proved,    ///< the other end knows the token; once to_send() is empty, the connection is ours
-    refused,   ///< the other end says that we do not know the token
-    stranger,  ///< the other end does not know the token
-    no_room,   ///< the other end has no descriptor left for this connection
-    nonsense,  ///< the other end does not speak this protocol
+    in_progress,     ///< send the bytes of to_send(), pass received bytes to feed()
+    authenticated,   ///< the other end knows the token; the connection is usable once to_send() is
+                     ///< empty
+    refused,         ///< the other end rejected this end's token
+    wrong_token,     ///< the other end does not know the token
+    no_room,         ///< the other end is out of descriptors for this connection
+    wrong_protocol,  ///< the other end does not speak this protocol
   };
 
   Handshake(Side side, std::string token, std::string purpose);
 
-  /// What a server sends in place of a handshake for which it has no descriptor.
+  /// The server's reply instead of a handshake if it is out of descriptors.
   static std::string no_room();
 
-  /// Takes what it needs off the front of `received`; bytes beyond the handshake stay there. Does
-  /// nothing unless the state is `going`.
+  /// Takes the handshake's bytes off the front of `received`; later bytes stay there. Does nothing
+  /// unless the state is `in_progress`.
   void feed(std::string& received);
 
-  /// What has to be sent now; each byte is handed out once. To be sent even after `stranger`, so
-  /// that the other end learns why.
+  /// The bytes to send now; each is returned once. Send them even after `wrong_token`, so that the
+  /// other end learns the reason.
   std::string to_send();
 
   State state() const { return state_; }
@@ -62,12 +63,12 @@ class Handshake {
   const std::string token_;
   const std::string purpose_;
   std::string mine_;    ///< this end's nonce
-  std::string theirs_;  ///< the other end's, once it has come
+  std::string theirs_;  ///< the other end's nonce, once received
   std::string outgoing_;
-  State state_ = State::going;
+  State state_ = State::in_progress;
 };
 
 /// A new token: 32 random bytes as hexadecimal digits.
 std::string make_token();
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,13 +1,13 @@
-// A number that is all of a text.
+// Parses a text that is a number as a whole.
 #pragma once
 
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// None if the text is anything else: empty, out of T's range, followed by something.
+/// Empty unless the whole text is a number in T's range.
 template <typename T>
 std::optional<T> number_in(std::string_view text) {
   T number{};
@@ -16,4 +16,4 @@ std::optional<T> number_in(std::string_view text) {
   return number;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::shared_ptr<std::byte> map_pages(std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -11,4 +11,4 @@ std::shared_ptr<std::byte> map_pages(std::size_t bytes) {
   return {static_cast<std::byte*>(memory), [bytes](std::byte* pages) { ::munmap(pages, bytes); }};
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,13 +1,13 @@
-// Memory straight from the kernel.
+// Memory directly from the kernel.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// Zeroed pages of this process's own, which cost nothing until they are touched; null where there
-/// is no room. Unmapped with the last copy.
+/// Zeroed private pages, which take no memory until they are touched; null if there is not enough.
+/// Unmapped with the last copy.
 std::shared_ptr<std::byte> map_pages(std::size_t bytes);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

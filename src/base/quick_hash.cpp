@@ -4,14 +4,15 @@
 #include <bit>
 #include <cstring>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
-// Odd, with bits all over: multiplying by it loses nothing and moves every bit upwards.
+// Odd, with bits spread over the word: multiplication by it is invertible and moves every bit
+// upwards.
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
 
-/// Takes a word into a state. Each step can be undone, so a state that differs stays different.
+/// Mixes a word into a state. Each step is invertible, so different states stay different.
 std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
   return std::rotl((state ^ word) * kFactor, 29);
 }
@@ -26,7 +27,7 @@ std::uint64_t word_at(const std::byte* bytes, std::size_t count = sizeof(std::ui
 
 std::uint64_t quick_hash(std::span<const std::byte> bytes) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
-  // Four rows of words side by side, since a step takes longer than its words take to come.
+  // Four independent rows of words, because a step takes longer than loading its words.
   std::array<std::uint64_t, 4> states{1, 2, 3, 4};
   const std::byte* place = bytes.data();
   const std::byte* const end = place + bytes.size();
@@ -46,4 +47,4 @@ std::uint64_t quick_hash(std::span<const std::uint64_t> words) {
   return quick_hash(std::as_bytes(words));
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

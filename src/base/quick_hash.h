@@ -1,18 +1,18 @@
-// 64 bits that stand for many bytes, at the speed of memory. For noticing that bytes differ by
-// accident; no defence against somebody who wants equal hashes.
+// A fast 64-bit hash of many bytes, to detect accidental differences. Not secure against deliberate
+// collisions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// The same on every machine of one byte order. Bytes that differ within one of their words of 8
-/// only, by a flipped bit say, never have the same hash; others once in 2^64.
+/// The same on every machine of one byte order. Inputs that differ only within one 8-byte word, for
+/// example in one bit, never collide; other inputs collide with probability 2^-64.
 std::uint64_t quick_hash(std::span<const std::byte> bytes);
 
-/// What a row of hashes comes to, likewise.
+/// Combines a sequence of hashes into one, with the same properties.
 std::uint64_t quick_hash(std::span<const std::uint64_t> words);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

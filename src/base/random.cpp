@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -42,4 +42,4 @@ std::vector<std::uint32_t> permutation(std::uint32_t count, Random random) {
   return order;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

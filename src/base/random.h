@@ -1,19 +1,20 @@
 // Random numbers that are the same on every machine, compiler and standard library. A stream is
-// named by what it is for (seed, epoch, sample …), so that no result depends on who drew before.
+// identified by its purpose (seed, epoch, sample …), so that no result depends on numbers drawn
+// elsewhere.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// SplitMix64: 64 bits of state, one multiply-xorshift mix a number. Good enough to shuffle and to
-/// augment; not for secrets.
+/// SplitMix64: 64 bits of state, one multiply-xorshift mix per number. Good enough for shuffling
+/// and augmentation; not for secrets.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  /// The stream of its own that belongs to (seed, a, b).
+  /// The independent stream that belongs to (seed, a, b).
   Random(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0);
 
   std::uint64_t next();
@@ -31,4 +32,4 @@ class Random {
 /// The numbers 0 … count − 1 in random order.
 std::vector<std::uint32_t> permutation(std::uint32_t count, Random random);
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

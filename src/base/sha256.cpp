@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 struct Sha256::Context {
   EVP_MD_CTX* evp = EVP_MD_CTX_new();
@@ -32,4 +32,4 @@ std::string Sha256::hex() {
   return hex;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

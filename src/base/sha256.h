@@ -1,11 +1,11 @@
-// SHA-256 of bytes that come piece by piece.
+// SHA-256 of bytes that arrive in pieces.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 class Sha256 {
  public:
@@ -24,4 +24,4 @@ class Sha256 {
   std::unique_ptr<Context> context_;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -64,7 +64,7 @@ void set_option(const UniqueFd& socket, int level, int name, int value) {
   ::setsockopt(socket.get(), level, name, &value, sizeof value);
 }
 
-/// Waits for a connect under way; returns its errno.
+/// Waits for a pending connect; returns its errno.
 int finish_connecting(const UniqueFd& socket, const WaitLimit& limit) {
   pollfd writable{socket.get(), POLLOUT, 0};
   for (;;) {
@@ -153,7 +153,7 @@ UniqueFd connect_to(const Address& address, const Deadline& deadline) {
     std::this_thread::sleep_for(std::min(deadline.left(), kRetryAfter));
   } while (!deadline.passed());
   throw TimeoutError(
-      fmt::format("nobody answered at {} within {:.1f} s: {}. Is the other end "
+      fmt::format("no answer from {} within {:.1f} s: {}. Is the other end "
                   "running there, and can this host reach it?",
                   address.text(), deadline.seconds(), why));
 }
@@ -182,7 +182,7 @@ void detect_dead_hosts(const UniqueFd& socket) {
 std::string address_towards(const Address& address) {
   sockaddr_in native = to_sockaddr(address);
   if (native.sin_port == 0)
-    native.sin_port = htons(9);  // any: connecting a UDP socket sends nothing
+    native.sin_port = htons(9);  // any port: connecting a UDP socket sends nothing
   const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in mine{};
   socklen_t length = sizeof mine;
@@ -230,4 +230,4 @@ std::string address_of_this_host() {
   return "127.0.0.1";
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

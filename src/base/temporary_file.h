@@ -1,4 +1,4 @@
-// A file for what lives only as long as this object.
+// Files that exist only as long as an object.
 #pragma once
 
 #include <lockstep/error.h>
@@ -16,9 +16,9 @@
 #include <filesystem>
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// An empty file that only this user can read, and sets `path` to where it is. Throws FileError.
+/// Makes an empty file that only this user can read, and sets `path` to its path. Throws FileError.
 inline UniqueFd open_temporary_file(std::string& path) {
   path = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
   UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
@@ -27,7 +27,7 @@ inline UniqueFd open_temporary_file(std::string& path) {
   return file;
 }
 
-/// Such a file, removed with the object, but not with its copy in a forked child.
+/// A temporary file, removed by the destructor, but not by the copy in a forked child.
 class TemporaryFile {
  public:
   TemporaryFile() { open_temporary_file(path_); }
@@ -44,8 +44,8 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// One in no folder: it goes with its last user, even one that is killed. This program and those
-/// that it starts can open it as long as the object lives, but not put another file in its place.
+/// A temporary file without a name: it disappears with its last user, even one that is killed. This
+/// program and its children can open it while the object exists, but cannot replace it.
 class UnnamedFile {
  public:
   UnnamedFile() : file_(open_temporary_file(path_)) {
@@ -61,4 +61,4 @@ class UnnamedFile {
   UniqueFd file_;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

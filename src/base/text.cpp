@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::string enumerate(const std::vector<std::string>& items) {
   std::string text;
@@ -108,4 +108,4 @@ std::string format_bytes(std::uint64_t bytes) {
   return unit < 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, kSuffixes[unit]);
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

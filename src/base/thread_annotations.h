@@ -1,5 +1,5 @@
-// Which lock guards which field, in words that clang's -Wthread-safety can check. Other compilers
-// read them as comments. std::mutex carries no annotations in libstdc++, so Mutex and Lock do.
+// Annotations for the locks that guard fields, checked by clang's -Wthread-safety and ignored by
+// other compilers. libstdc++ does not annotate std::mutex, so Mutex and Lock do.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@
 #define ACQUIRES(...) LOCKSTEP_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RELEASES(...) LOCKSTEP_ANNOTATION(release_capability(__VA_ARGS__))
 
-namespace lockstep {
+namespace lockstep::internal {
 
 class CAPABILITY("mutex") Mutex {
  public:
@@ -43,4 +43,4 @@ class SCOPED_CAPABILITY Lock {
 /// A condition variable for Mutex. REQUIRES: the caller holds the mutex it passes.
 using Condition = std::condition_variable_any;
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

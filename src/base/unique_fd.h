@@ -1,11 +1,11 @@
-// A file descriptor with an owner.
+// UniqueFd: owns a file descriptor.
 #pragma once
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 class UniqueFd {
  public:
@@ -21,7 +21,7 @@ class UniqueFd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  /// Gives the descriptor away.
+  /// Releases ownership of the descriptor.
   int release() { return std::exchange(fd_, -1); }
 
   void reset(int fd = -1) {
@@ -33,4 +33,4 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

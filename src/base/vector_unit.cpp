@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 namespace {
 
@@ -50,4 +50,4 @@ const std::vector<VectorUnit>& vector_units() {
   return units;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,9 +1,9 @@
 #include "base/version.h"
 
-namespace lockstep {
+namespace lockstep::internal {
 
 std::string version() {
   return LOCKSTEP_VERSION;
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

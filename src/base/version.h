@@ -1,16 +1,16 @@
-// Which Lockstep this is.
+// The version of Lockstep.
 #pragma once
 
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 /// "0.1.0".
 std::string version();
 
-/// A checksum of the sources that this was built from, as far as they decide what ranks send each
-/// other and what they must do alike: "3f2a91c05b7de846". Two builds of the same sources have the
-/// same one, on any host. cmake/source_digest.cmake makes it.
+/// A checksum of the sources that determine the messages between ranks and the behaviour that must
+/// agree on all ranks: "3f2a91c05b7de846". Two builds of the same sources have the same checksum on
+/// any host. Computed by cmake/source_digest.cmake.
 std::string source_digest();
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -22,15 +22,15 @@ bool contains(const std::vector<Algorithm>& algorithms, Algorithm algorithm) {
   return std::find(algorithms.begin(), algorithms.end(), algorithm) != algorithms.end();
 }
 
-/// What a transport that lacks the algorithm lacks.
+/// The feature that a transport without the algorithm lacks.
 std::string_view need_of(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::direct:
       return "needs ranks that share memory (thread, shm)";
     case Algorithm::hierarchical:
-      return "needs a transport of two levels (shm+gloo, shm+mpi)";
+      return "needs a transport over several hosts (shm+gloo, shm+mpi)";
     case Algorithm::native:
-      return "needs a transport with collectives of its own (mpi)";
+      return "needs a transport whose library has collectives (mpi)";
     default:
       return "needs something else";
   }
@@ -80,8 +80,9 @@ void require_algorithm(Operation operation, std::string_view name, Algorithm alg
   if (algorithm == Algorithm::automatic) return;
   const std::vector<Algorithm> known = algorithms_of(operation);
   if (known.empty())
-    throw UsageError(fmt::format("{} has no algorithm '{}': there is only one way, take auto", name,
-                                 name_of(algorithm)));
+    throw UsageError(
+        fmt::format("{} has no algorithm '{}': it has a single implementation, use auto", name,
+                    name_of(algorithm)));
   if (!contains(known, algorithm))
     throw UsageError(fmt::format("{} has no algorithm '{}': there are {}", name, name_of(algorithm),
                                  names_of(known)));
@@ -91,4 +92,4 @@ void require_algorithm(Operation operation, std::string_view name, Algorithm alg
                                  names_of(algorithms_of(operation, offers))));
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

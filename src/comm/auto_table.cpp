@@ -13,14 +13,14 @@
 #include <optional>
 #include <sstream>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
 constexpr int kMaxRanks = 1 << 16;
 constexpr std::uint64_t kMaxFile = 1 << 20;
 
-/// The most that a transport of this name may offer.
+/// All features that a transport of this name may have.
 struct KnownTransport {
   std::string_view name;
   Offers offers;
@@ -55,7 +55,7 @@ AutoEntry parse_entry(const std::vector<std::string>& words) {
   if (words[2] != "any") entry.bytes = parse_bytes(words[2]);
   entry.algorithm = parse_algorithm(words[3]);
   if (entry.algorithm == Algorithm::automatic)
-    throw UsageError("'auto' picks from this table: name the algorithm it is to pick");
+    throw UsageError("'auto' picks from this table: name another algorithm");
   require_algorithm(Operation::all_reduce, "all_reduce", entry.algorithm, transport.offers,
                     transport.name);
   return entry;
@@ -121,4 +121,4 @@ const AutoTable& auto_table() {
   return table;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

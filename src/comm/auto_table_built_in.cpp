@@ -1,15 +1,16 @@
-// What `auto` picks where LOCKSTEP_AUTO_TABLE says nothing else, in the format of that file. What
+// The built-in table of `auto`, used unless LOCKSTEP_AUTO_TABLE names a file; same format as that
+// file. To update it, take the output of
 //   lockstep bench --transport shm,gloo --workers 2,4 --sizes 4K,64K,1M,16M,36M --table -
-// prints can stand in its place, less what only holds for the machine that it ran on.
+// without the entries that hold only for the machine it ran on.
 #include "comm/auto_table.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-// Where ranks share memory nothing beats reading the others' arrays. Over a network few steps count
-// while an array is short, few bytes once it is long; a library's own collectives know their
-// network.
+// With shared memory, reading the others' arrays directly is always fastest. Over a network, short
+// arrays need few steps and long arrays need few bytes; a library's own collectives are tuned for
+// its network.
 constexpr std::string_view kText =
     R"(# transport  ranks    bytes  algorithm
 thread         any      any  direct
@@ -33,4 +34,4 @@ const AutoTable& built_in_auto_table() {
   return table;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

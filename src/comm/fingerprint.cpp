@@ -8,34 +8,11 @@
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 std::string_view name_of(Operation operation) {
-  switch (operation) {
-    case Operation::none:
-      return "nothing yet";
-    case Operation::all_reduce:
-      return "all_reduce";
-    case Operation::reduce:
-      return "reduce";
-    case Operation::reduce_scatter:
-      return "reduce_scatter";
-    case Operation::all_gather:
-      return "all_gather";
-    case Operation::broadcast:
-      return "broadcast";
-    case Operation::gather:
-      return "gather";
-    case Operation::scatter:
-      return "scatter";
-    case Operation::barrier:
-      return "barrier";
-    case Operation::allocate:
-      return "allocate";
-    case Operation::split:
-      return "split";
-  }
-  return "unknown operation";
+  const auto number = static_cast<std::size_t>(operation);
+  return number < kOperationNames.size() ? kOperationNames[number] : "unknown operation";
 }
 
 Operation parse_operation(std::string_view name) {
@@ -73,4 +50,4 @@ void require_agreement(const std::vector<Fingerprint>& calls_by_rank) {
       by_rank(calls, "called")));
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

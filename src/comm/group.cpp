@@ -11,6 +11,8 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 int Group::rank() const {
   return core_->transport().rank();
 }

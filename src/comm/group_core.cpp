@@ -1,7 +1,7 @@
 #include "comm/group_core.h"
 
 #include "base/check.h"
-#include "comm/blame.h"
+#include "comm/failure_attribution.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <atomic>
 #include <utility>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// The bytes that each rank gives. A fingerprint counts the elements of one rank's part.
+/// The bytes of each rank's array. A fingerprint counts the elements of one rank's part.
 std::uint64_t bytes_given(const Fingerprint& call, int ranks) {
   const std::uint64_t part = call.count * size_of(call.type);
   return call.operation == Operation::reduce_scatter ? part * static_cast<std::uint64_t>(ranks)
@@ -51,18 +51,19 @@ class GroupCore::Message : public WorkState {
           const ObservedOperation& operation)
       : core_(std::move(core)), request_(std::move(request)), operation_(operation) {}
 
-  /// If an exception drops it, its array goes next. To wait for its peer could take long, and
-  /// nobody would take the message out of its order any more: so the group is left.
+  /// If an exception destroys it, its array is destroyed next. Waiting for the peer could take
+  /// long, and no thread would receive the message in its order any more: so this rank leaves the
+  /// group.
   ~Message() override {
     if (!scope_.left_by_exception() || done()) return;
     try {
       core_->guarded([&] {
         throw Error(fmt::format(
             "[{}] rank {} has left the group: an exception ended the code that waited for a {} "
-            "under way",
+            "in progress",
             core_->transport().name(), core_->transport().membership().label(), operation_.name));
       });
-    } catch (...) {  // the exception under way is the one to report
+    } catch (...) {  // report the exception under way instead
     }
   }
 
@@ -70,7 +71,7 @@ class GroupCore::Message : public WorkState {
     const double start = now_seconds();
     double end = start;
     core_->guarded([&] {
-      // From now on: only this keeps the rank from going on.
+      // From now on, this wait is all that blocks the rank.
       FlightRecord record = core_->flight_record(operation_);
       record.begin = start;
       core_->in_flight(record, [&] {
@@ -103,7 +104,7 @@ class GroupCore::Message : public WorkState {
  private:
   const std::shared_ptr<GroupCore> core_;
   const std::shared_ptr<Request> request_;
-  ObservedOperation operation_;  ///< its end is set by the first that waited
+  ObservedOperation operation_;  ///< the first waiter sets its end
   std::atomic<bool> counted_{false};
   const UnwindingScope scope_;
 };
@@ -133,7 +134,7 @@ void GroupCore::throw_if_forked() const {
 void GroupCore::run(Collective collective) {
   throw_if_forked();
   {
-    // Holding running_ while looking keeps two callers from both finding nothing pending.
+    // running_ is held while looking, so that two callers cannot both find nothing pending.
     Lock running(running_);
     {
       Lock lock(mutex_);
@@ -222,7 +223,7 @@ void GroupCore::guarded(const std::function<void()>& operation) {
         Lock lock(mutex_);
         if (!error_) error_ = std::current_exception();
       }
-      // At once, so that peers need not wait for the handle to go away.
+      // At once, so that peers do not wait until the handle is destroyed.
       transport_->abandon(std::current_exception());
     }
     await_end_of_collective();
@@ -254,7 +255,7 @@ void GroupCore::execute(const Collective& collective) {
                               .begin = now_seconds()};
   running_since_ = operation.begin;
   executing_ = std::this_thread::get_id();
-  // count_operation does the first, too; here it is for a body that throws.
+  // count_operation records the first one too; this is for a body that throws.
   struct Reset {
     GroupCore& core;
     ~Reset() {
@@ -307,7 +308,7 @@ FlightFailure GroupCore::failure_under_way() const {
   }
   const Membership& membership = transport_->membership();
   const auto blamed =
-      std::find(membership.labels.begin(), membership.labels.end(), blame_in(error).rank);
+      std::find(membership.labels.begin(), membership.labels.end(), culprit_in(error).rank);
   if (blamed != membership.labels.end())
     failure.blamed =
         membership.members[static_cast<std::size_t>(blamed - membership.labels.begin())];
@@ -345,4 +346,4 @@ Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& optio
   return Group(make_shared_unless_forked<GroupCore>(std::move(transport), options, recorder));
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,6 +1,6 @@
-// GroupCore: what is behind a Group. It numbers the collectives, checks their arguments, picks
-// algorithms, runs asynchronous ones in order on a thread of its own, and remembers the error that
-// broke the group.
+// GroupCore: the implementation of a Group. It numbers the collectives, checks their arguments,
+// picks algorithms, runs asynchronous collectives in order on its own thread, and stores the error
+// that broke the group.
 #pragma once
 
 #include <lockstep/group.h>
@@ -19,16 +19,17 @@
 #include <memory>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// A forked child may only ask for the transport's name, rank and size: all else throws UsageError.
+/// In a forked child only the transport's name, rank and size may be used: everything else throws
+/// UsageError.
 class GroupCore : public std::enable_shared_from_this<GroupCore> {
  public:
-  /// The recorder, if there is one, outlives the core.
+  /// REQUIRES: the recorder, if not null, outlives the core.
   GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& options,
             FlightRecorder* recorder);
 
-  /// Ends what was started, then leaves the group.
+  /// Finishes pending operations, then leaves the group.
   ~GroupCore();
 
   Transport& transport() { return *transport_; }
@@ -36,26 +37,26 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   FlightRecorder* recorder() const { return recorder_; }
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
-  /// A collective. Its body is given the call with its place in the group's order; it must not own
-  /// the core, whose destructor waits for it.
+  /// A collective. Its body receives the call with its position in the group's order. The body must
+  /// not own the core, whose destructor waits for it.
   struct Collective {
     Fingerprint call;
     std::function<void(const Fingerprint& call)> body;
     Bucketed mark = marked;
   };
 
-  /// On the caller's thread if nothing is pending, else in its turn.
+  /// Runs on the caller's thread if nothing is pending, else in its turn.
   void run(Collective collective);
-  /// If an exception drops the state before the collective has ended, that waits for its end: the
-  /// collective's arrays go next.
+  /// If an exception destroys the returned state before the collective has ended, the destructor
+  /// waits for its end, because the collective's arrays are destroyed next.
   std::shared_ptr<WorkState> submit(Collective collective);
 
-  /// A send or receive; not in the collectives' order. `message` has all but its times.
+  /// A send or receive; not ordered with collectives. `message` has every field but the times.
   std::shared_ptr<WorkState> start(ObservedOperation message,
                                    const std::function<std::shared_ptr<Request>()>& start_request);
 
-  /// For a sync method whose buckets are reduced here. All ranks make the same ones, in the same
-  /// order, so they have the same numbers.
+  /// The number of a sync method whose buckets are reduced on this group. All ranks create their
+  /// sync methods in the same order, so the numbers agree.
   BucketOwner new_bucket_owner() { return {this, ++last_stream_}; }
 
   Counters counters();
@@ -67,26 +68,26 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
 
   std::shared_ptr<Task> enqueue(Collective collective);
 
-  /// Runs `operation`, unless the group is broken already; whatever it throws breaks the group.
-  /// When it has thrown, nothing of this group touches any array: whoever sees the error may free
-  /// them.
+  /// Runs `operation`, unless the group is broken already; any exception breaks the group. After
+  /// the exception, no operation of this group touches any array, so that callers may free them.
   void guarded(const std::function<void()>& operation);
   void throw_if_broken();
-  /// REQUIRES: the transport was abandoned, which ends the collective soon.
+  /// REQUIRES: the transport was abandoned, which ends the running collective soon.
   void await_end_of_collective();
-  /// To be called before any lock is taken: in a child, locks may be held by threads it lacks.
+  /// REQUIRES: no lock is held. In a child, locks may be held by threads that do not exist there.
   void throw_if_forked() const;
   void execute(const Collective& collective);
   FlightRecord flight_record(const ObservedOperation& operation) const;
-  /// Runs `body`, which returns when it ended, as an operation that the recorder knows of.
+  /// Runs `body`, which returns its end time, as an operation in the recorder.
   template <typename Body>
   void in_flight(const FlightRecord& record, const Body& body);
-  /// What failed before anybody waited: its peer is seen to be lost, for instance.
+  /// Records a message that failed before any thread waited for it, for example because its peer is
+  /// lost.
   void note_failure(const ObservedOperation& message);
   FlightFailure failure_under_way() const;
-  /// Of messages only the time that their waiter waited counts.
+  /// For messages, only the time that a thread waited counts.
   void count_operation(const ObservedOperation& operation, double seconds);
-  /// Its place in the group's order, and what it is for.
+  /// Fills in the call's position in the group's order and its bucket.
   void number(Collective& collective) REQUIRES_LOCK(mutex_);
   void work_through_queue();
 
@@ -96,17 +97,17 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   FlightRecorder* const recorder_;
   const std::uint32_t group_mark_;
 
-  Mutex running_;  ///< held by whoever executes a collective; taken before mutex_, never after
+  Mutex running_;  ///< held while a collective executes; taken before mutex_, never after
 
   std::atomic<std::thread::id> executing_;  ///< the thread that holds running_, in a collective
 
-  Mutex observing_;  ///< held while the observer is told; taken before no other
+  Mutex observing_;  ///< held while the observer is called; taken before no other lock
   OperationObserver observer_ GUARDED_BY(observing_);
-  std::atomic<bool> observed_{false};  ///< there is an observer
+  std::atomic<bool> observed_{false};  ///< whether an observer is set
 
   std::atomic<std::uint32_t> last_stream_{0};
 
-  /// When the collective under way began; 0 between them. Set to 0 with mutex_ held.
+  /// Start time of the running collective; 0 if none runs. Set to 0 with mutex_ held.
   std::atomic<double> running_since_{0};
 
   /// Held while the transport is abandoned; taken after running_ and before mutex_.
@@ -115,7 +116,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   Mutex mutex_;
   Condition changed_;
   std::deque<std::shared_ptr<Task>> queue_ GUARDED_BY(mutex_);
-  bool busy_ GUARDED_BY(mutex_) = false;  ///< the thread executes a task
+  bool busy_ GUARDED_BY(mutex_) = false;  ///< the thread is executing a task
   bool closing_ GUARDED_BY(mutex_) = false;
   std::uint64_t last_sequence_ GUARDED_BY(mutex_) = 0;
   std::exception_ptr error_ GUARDED_BY(mutex_);
@@ -123,9 +124,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::thread thread_ GUARDED_BY(mutex_);  ///< started with the first asynchronous collective
 };
 
-/// The Group that a transport's rank is a member of. Its operations are recorded where there is a
-/// recorder.
+/// Makes a Group over a transport. Its operations are recorded if `recorder` is not null.
 Group make_group(std::unique_ptr<Transport> transport, const GroupOptions& options,
                  FlightRecorder* recorder = nullptr);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -4,6 +4,8 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 Float16::Float16(float value) : bits(comm::float_to_float16(value)) {}
 Float16::operator float() const {
   return comm::float16_to_float(bits);

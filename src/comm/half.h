@@ -1,14 +1,14 @@
-// Conversions between float32 and its two 16-bit relatives, rounding to nearest, ties to even, as
-// hardware does. Without branches, so that loops over them vectorise.
+// Conversions between float32 and the two 16-bit types, rounding to nearest, ties to even, as
+// hardware does. They are free of branches, so that loops over them vectorise.
 //
-// Everything is static: each file is compiled for a vector unit of its own, and the linker must not
-// mix them.
+// All functions are static: each file is compiled for one vector unit, and the linker must not
+// merge their copies.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 static inline float bfloat16_to_float(std::uint16_t half) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
@@ -27,8 +27,9 @@ static inline float float16_to_float(std::uint16_t half) {
   const std::uint32_t magnitude = (half & 0x7fffu) << 13;
   // Normal: the bias changes from 15 to 127.
   const std::uint32_t normal = magnitude + (112u << 23);
-  // Below 2^-14: behind the digits of 2^-14, which is then subtracted. No float is subnormal on the
-  // way, which would cost as much as a hundred others, and small gradients are many.
+  // Subnormal, below 2^-14: the digits are placed behind those of 2^-14, which is then subtracted.
+  // No intermediate float is subnormal; a subnormal operation costs as much as a hundred others,
+  // and small gradients are common.
   constexpr std::uint32_t kSmallest = 113u << 23;
   const float subnormal =
       std::bit_cast<float>(magnitude + kSmallest) - std::bit_cast<float>(kSmallest);
@@ -46,11 +47,11 @@ static inline std::uint16_t float_to_float16(float value) {
   // Below 2^-14: adding 0.5 leaves the value, rounded, in units of 2^-24 in the mantissa.
   const std::uint32_t subnormal =
       std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f00'0000u;
-  // From 65520 on: infinity; and what is not a number stays so.
+  // 65520 and above become infinity; NaN stays NaN.
   const std::uint32_t special = magnitude > 0x7f80'0000u ? 0x7e00u : 0x7c00u;
   const std::uint32_t finite = magnitude < 0x3880'0000u ? subnormal : normal;
   const std::uint32_t half = magnitude >= 0x477f'f000u ? special : finite;
   return static_cast<std::uint16_t>(half | (word & 0x8000'0000u) >> 16);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

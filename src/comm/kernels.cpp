@@ -2,7 +2,7 @@
 
 #include "base/vector_unit.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 const Kernels& kernels_for(VectorUnit unit) {
   return version_for(unit, plain_kernels, avx2_kernels, avx512_kernels)();
@@ -13,4 +13,4 @@ const Kernels& kernels() {
   return best;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -7,18 +7,20 @@
 #include <cstddef>
 #include <string_view>
 
-namespace lockstep {
-enum class VectorUnit;  // of base/vector_unit.h, which has inline functions: see kernels.inl
+namespace lockstep::internal {
+enum class VectorUnit;  // defined in base/vector_unit.h, which has inline functions: see
+                        // kernels.inl
 }
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Arrays that are combined in one pass: every input is read once, every output written once, and
-/// nothing lies in memory in between.
+/// Arrays that are combined in one pass: every input is read once, every output is written once,
+/// without intermediate arrays.
 struct Pass {
   const void* const* inputs;
   std::size_t input_count;  ///< 2: a op b; 4: (a op b) op (c op d)
-  void* const* outputs;     ///< all get the result; each is one of the inputs or apart from them
+  /// Each receives the result; each is one of the inputs or disjoint from them.
+  void* const* outputs;
   std::size_t output_count;
   std::size_t count;  ///< elements of each array
   DataType type;
@@ -40,13 +42,13 @@ struct Kernels {
   void (*pass)(const Pass& pass);
 };
 
-/// The best that this machine can run. All give the same bits.
+/// The fastest kernels that this machine can run. All versions give the same bits.
 const Kernels& kernels();
 
-// One a vector unit; calling one that the machine lacks ends the process.
+// One per vector unit. REQUIRES: the machine has that unit.
 const Kernels& kernels_for(VectorUnit unit);
 const Kernels& plain_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,9 +1,9 @@
-// The loops themselves, to be included by one file for each vector unit, compiled for that unit. Everything is in
-// an unnamed namespace, and nothing with inline functions of its own is included: the linker must not take one
-// unit's code for another's.
+// The loops of the kernels, included by one file per vector unit and compiled for that unit.
+// Everything is in an unnamed namespace, and no header with inline functions is included: the
+// linker must not merge the code of different units.
 //
-// Written so that g++ vectorises them. Nothing here may be contracted to fused multiply-adds or reordered: all
-// units give the same bits.
+// Written so that g++ vectorises them. The compiler must not contract operations to fused
+// multiply-adds or reorder them: all units give the same bits.
 
 #include "comm/half.h"
 #include "comm/kernels.h"
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -41,7 +41,7 @@ inline Stored store(T value) {
 struct Add {
   template <typename T>
   T operator()(T a, T b) const {
-    // Integers wrap around, as they do in MPI; adding as unsigned keeps that defined.
+    // Integers wrap around, as in MPI; adding as unsigned keeps that defined.
     if constexpr (std::is_integral_v<T>) {
       using U = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
@@ -108,13 +108,13 @@ void scale_as(void* values, std::size_t count, double factor) {
   for (std::size_t i = 0; i < count; ++i) all[i] = store<T>(load(all[i]) * by);
 }
 
-/// One step of a tree: 16-bit floats are rounded after each, whoever computes it.
+/// One step of a tree: 16-bit floats are rounded after each step, on every rank.
 template <typename T, typename Op>
 inline T step(T a, T b, Op op) {
   return store<T>(op(load(a), load(b)));
 }
 
-/// What becomes of the root of the tree.
+/// The final operation at the root of the tree.
 struct Keep {
   template <typename T>
   T operator()(T value) const {
@@ -131,8 +131,8 @@ struct Scale {
   }
 };
 
-// The loops of a pass. An output is one of the inputs or apart from all, so no iteration depends on another; the
-// compiler cannot know, and is told.
+// The loops of a pass. An output is one of the inputs or disjoint from all, so no iteration depends
+// on another; the pragma tells the compiler.
 template <typename T, typename Op, typename Finish>
 void pass_over_two(const Pass& pass, Op op, Finish finish) {
   const auto* a = static_cast<const T*>(pass.inputs[0]);
@@ -251,4 +251,4 @@ void scale(void* values, std::size_t count, DataType type, double factor) {
 
 }  // namespace
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

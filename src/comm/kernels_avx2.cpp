@@ -1,10 +1,10 @@
 #include "comm/kernels.inl"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 const Kernels& avx2_kernels() {
   static const Kernels kernels{"avx2", combine, scale, run_pass};
   return kernels;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

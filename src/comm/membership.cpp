@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 Membership Membership::world(int rank, int size) {
   Membership world{"world", rank, std::vector<int>(static_cast<std::size_t>(size)), {}};
@@ -30,4 +30,4 @@ std::string get_from(const RunContext& run, const Membership& membership, int ra
   }
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -22,10 +22,10 @@ void require_rank(const Transport& transport, int rank, std::string_view what) {
 
 void require_averageable(ReduceOp op, DataType type) {
   if (op == ReduceOp::average && !is_floating(type))
-    throw UsageError(fmt::format("{} cannot be averaged: take sum", name_of(type)));
+    throw UsageError(fmt::format("{} cannot be averaged: use sum", name_of(type)));
 }
 
-/// Whether `all` has a part for every rank, and of one type with `mine`.
+/// Throws unless `all` has a part for every rank and the same type as `mine`.
 void require_parts(const Transport& transport, ConstArrayView mine, ConstArrayView all,
                    std::string_view operation) {
   const std::size_t expected = mine.count * static_cast<std::size_t>(transport.size());
@@ -36,8 +36,9 @@ void require_parts(const Transport& transport, ConstArrayView mine, ConstArrayVi
                     all.count, name_of(all.type)));
 }
 
-/// The algorithm to use: the one asked for, if the operation and the transport have it; for
-/// `automatic` the best for this transport and, in an all_reduce, for this many ranks and bytes.
+/// The algorithm to use: the requested one, if the operation and the transport have it; for
+/// `automatic` the best one for this transport and, in an all_reduce, for this many ranks and
+/// bytes.
 Algorithm choose(Operation operation, std::string_view name, Algorithm asked, Transport& transport,
                  std::size_t bytes) {
   const Offers offers = offers_of(transport);
@@ -52,7 +53,7 @@ Watch watch_of(Transport& transport, const Deadline& deadline) {
   return [&transport, &deadline] { transport.watch(deadline); };
 }
 
-/// One collective on one transport, once its turn has come.
+/// One collective on one transport, when its turn has come.
 struct Turn {
   explicit Turn(GroupCore& core) : transport(core.transport()), deadline(core.deadline()) {}
   Transport& transport;
@@ -253,4 +254,4 @@ GroupCore::Collective barrier(GroupCore& core) {
           [&core](const Fingerprint& call) { core.transport().agree(call, core.deadline()); }};
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

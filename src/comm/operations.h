@@ -1,8 +1,8 @@
-// Operations: each collective of a Group as something that GroupCore can run now or later. Making
-// one checks its arguments and picks its algorithm; running it compares fingerprints with the other
+// Operations: each collective of a Group as an object that GroupCore can run now or later. Making
+// one checks the arguments and picks the algorithm; running it compares fingerprints with the other
 // ranks and moves the data.
 //
-// The arrays, and the core, must outlive the operation.
+// REQUIRES: the arrays and the core outlive the operation.
 #pragma once
 
 #include "comm/algorithms.h"
@@ -10,9 +10,9 @@
 
 #include <string_view>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-// All throw UsageError for arguments that make no sense on this rank. See Group for what each does.
+// All throw UsageError for arguments that are invalid on this rank. Group documents each operation.
 GroupCore::Collective all_reduce(GroupCore& core, ArrayView data, ReduceOp op, Algorithm algorithm);
 GroupCore::Collective reduce(GroupCore& core, ArrayView data, ReduceOp op, int root,
                              Algorithm algorithm);
@@ -25,13 +25,13 @@ GroupCore::Collective gather(GroupCore& core, ConstArrayView mine, ArrayView all
 GroupCore::Collective scatter(GroupCore& core, ConstArrayView all, ArrayView mine, int root);
 GroupCore::Collective barrier(GroupCore& core);
 
-/// Throws UsageError for a null pointer with a length.
+/// Throws UsageError for a null pointer with a nonzero length.
 void require_array(const Transport& transport, ConstArrayView array, std::string_view operation);
 
-/// What a transport has beyond messages.
+/// The features of a transport beyond messages.
 Offers offers_of(Transport& transport);
 
-/// Throws UsageError unless `rank` is another rank of the group and the tag is one of the user's.
+/// Throws UsageError unless `rank` is another rank of the group and the tag is not negative.
 void require_peer(const Transport& transport, int rank, int tag, std::string_view what);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

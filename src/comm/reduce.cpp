@@ -8,12 +8,12 @@
 #include <cstring>
 #include <memory>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Bytes of each array reduced at a time where the tree takes several passes: small enough for the
-/// first-level cache to hold a block per tree level.
+/// Bytes of each array reduced at a time if the tree takes several passes: small enough for the
+/// first-level cache to hold one block per tree level.
 constexpr std::size_t kBlockBytes = 4096;
 
 double average_factor(std::size_t arrays) {
@@ -50,8 +50,9 @@ class TreeBlock {
   void* at(void* array) const { return static_cast<std::byte*>(array) + begin_ * size_of(type_); }
   std::size_t bytes() const { return count_ * size_of(type_); }
 
-  /// Arrays [first, first + width), combined: an array itself, or scratch[slot]. Slots from the
-  /// next even one on are free. REQUIRES: width is a power of two, and arrays[first] is there.
+  /// Combines the arrays [first, first + width): the result is an array itself, or scratch[slot].
+  /// Slots from the next even one on are free. REQUIRES: width is a power of two, and arrays[first]
+  /// exists.
   const void* subtree(std::size_t first, std::size_t width, std::size_t slot) {
     const std::size_t half = width / 2;
     if (width == 1) return at(arrays_[first]);
@@ -106,4 +107,4 @@ void reduce_tree(std::span<void* const> arrays, std::span<void* const> outputs, 
     block.reduce(begin, std::min(block.elements(), count - begin));
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

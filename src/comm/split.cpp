@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/sleep.h"
 #include "comm/collectives/ring.h"
 
 #include <fmt/format.h>
@@ -10,10 +11,9 @@
 #include <array>
 #include <exception>
 #include <numeric>
-#include <thread>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -31,30 +31,30 @@ std::vector<Wish> exchange_wishes(Transport& transport, const Wish& mine,
   return all;
 }
 
-/// What the whole group calls the rank that a part, made of these ranks of the whole, calls so. The
-/// error breaks the whole group, whose ranks would blame someone else by the part's number.
+/// The label in the whole group of a rank that a part's message names by its label there. The error
+/// breaks the whole group, in which the part's number would name another rank.
 int in_whole(const Membership& whole, const std::vector<int>& ranks, int in_part) {
   if (in_part < 0 || in_part >= static_cast<int>(ranks.size())) return -1;
   return whole.labels[static_cast<std::size_t>(ranks[static_cast<std::size_t>(in_part)])];
 }
 
-/// Ends the making of a part when the whole group has failed. It is no Error, since nothing between
-/// here and there may take it for an error of the part, whose ranks have other numbers.
+/// Ends the creation of a part when the whole group has failed. It is not an Error, so that no code
+/// in between takes it for an error of the part, whose ranks have other numbers.
 struct WholeFailed {};
 
-/// How long a rank that left the part may take to leave the whole group, too.
+/// How long a rank that left the part may take to leave the whole group too.
 constexpr std::chrono::milliseconds kLeaveWithin{2000};
 
-/// A rank left the part: throws what the whole group knows of that, namely who made it leave.
+/// A rank left the part: throws the error of the whole group, which names the cause.
 void throw_if_whole_knows(Transport& whole) {
   for (const Deadline end = Deadline::after(kLeaveWithin); !end.passed();) {
     whole.require_all_present();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    sleep_for(std::chrono::milliseconds(5));
   }
 }
 
-/// Makes the part of these ranks. Ends early if the whole group fails: a rank that cannot make its
-/// end of the part leaves that, and would be waited for in vain.
+/// Makes the part of these ranks. Ends early if the whole group fails: a rank that cannot join the
+/// part leaves it, and waiting for it would be in vain.
 std::unique_ptr<Transport> make_part(Transport& whole, const Membership& part,
                                      const std::vector<int>& ranks, const Deadline& join) {
   std::exception_ptr failure;
@@ -103,9 +103,10 @@ std::unique_ptr<Transport> split(Transport& transport, int color, int key, std::
   part.labels.resize(part.members.size());
   std::iota(part.labels.begin(), part.labels.end(), 0);
   std::unique_ptr<Transport> made = make_part(transport, part, ranks, join);
-  // Nobody goes on, and perhaps ends, before all parts are made: the rendezvous may be its own.
+  // No rank continues, and possibly ends, before all parts are made: it may be the one that serves
+  // the rendezvous.
   transport.agree(call, join);
   return made;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,8 +1,8 @@
-// Transport: how bytes move between the ranks of one group. One narrow abstract class; a folder for
-// each way to implement it. Collectives are written on top of it once, in collectives/.
+// Transport: moves bytes between the ranks of one group. A narrow abstract class with one folder
+// per implementation. Collectives are implemented once on top of it, in collectives/.
 //
-// Thread safety: start_send, start_recv and wait may be called from several threads at once; agree,
-// allocate and the direct collectives by one thread at a time (GroupCore sees to it).
+// Thread safety: start_send, start_recv and wait may be called by several threads at once; agree,
+// allocate and the direct collectives by one thread at a time, which GroupCore ensures.
 #pragma once
 
 #include <lockstep/memory.h>
@@ -21,25 +21,25 @@
 #include <span>
 #include <string_view>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Tags >= 0 are the user's; collectives use this one, which is enough because they run one at a
-/// time and messages between two ranks stay in order.
+/// Tags >= 0 belong to the user. All collectives use this one: they run one at a time, and messages
+/// between two ranks stay in order.
 constexpr std::int32_t kCollectiveTag = -1;
 
-/// A send or a receive under way. The bytes it was started with belong to it until it is done.
+/// A running send or receive. It owns the bytes it was started with until it is done.
 class Request {
  public:
   virtual ~Request() = default;
 };
 
-/// Collectives in which ranks reach into each other's memory.
+/// Collectives in which ranks access each other's memory.
 class DirectCollectives {
  public:
   virtual ~DirectCollectives() = default;
 
-  // Each compares fingerprints like Transport::agree before it touches any data; see Group for the
-  // rest.
+  // Each compares fingerprints like Transport::agree before it touches any data. Group documents
+  // the operations.
   virtual void all_reduce(const Fingerprint& call, ArrayView data, ReduceOp op,
                           const Deadline& deadline) = 0;
   virtual void reduce_scatter(const Fingerprint& call, ConstArrayView all, ArrayView mine,
@@ -50,7 +50,7 @@ class DirectCollectives {
                          const Deadline& deadline) = 0;
 };
 
-/// Collectives of ranks on several hosts that move as much as they can within each host.
+/// Collectives over several hosts that send as little as possible between hosts.
 class HierarchicalCollectives {
  public:
   virtual ~HierarchicalCollectives() = default;
@@ -67,8 +67,9 @@ class Transport {
   int rank() const { return membership().rank; }
   int size() const { return membership().size(); }
 
-  /// Messages are matched by (sender, tag), in the order they were started; the receiver must
-  /// expect exactly as many bytes as were sent. REQUIRES: the peer is another rank of the group.
+  /// Messages are matched by (sender, tag), in the order in which they were started; the receiver
+  /// must expect exactly as many bytes as were sent. REQUIRES: the peer is another rank of the
+  /// group.
   virtual std::shared_ptr<Request> start_send(int to, std::int32_t tag,
                                               std::span<const std::byte> data) = 0;
   virtual std::shared_ptr<Request> start_recv(int from, std::int32_t tag,
@@ -76,45 +77,45 @@ class Transport {
 
   /// Returns when the request is done. Throws PeerLostError, TimeoutError or MismatchError.
   virtual void wait(Request& request, const Deadline& deadline) = 0;
-  /// Whether wait would return at once. Throws where wait would throw at once.
+  /// Whether wait would return at once. Throws if wait would throw at once.
   virtual bool done(Request& request) = 0;
 
-  /// Waits for all ranks to come with their fingerprints. If these differ, all ranks throw the same
+  /// Waits for the fingerprints of all ranks. If they differ, all ranks throw the same
   /// MismatchError.
   virtual void agree(const Fingerprint& call, const Deadline& deadline) = 0;
 
-  /// Memory that all ranks can reach, as far as the transport has such a thing. All ranks call it.
+  /// Memory that all ranks can access, if the transport supports it. A collective.
   virtual Memory allocate(std::size_t bytes, const Fingerprint& call, const Deadline& deadline) = 0;
 
-  /// This rank takes no further part, because of `why`: its peers are told at once, with the rank
-  /// that `why` blames, and every wait of its own throws `why`. Any thread.
+  /// Ends this rank's participation because of `why`: its peers are told at once, with the rank
+  /// that caused `why`, and every wait of this rank throws `why`. Thread safety: any thread.
   virtual void abandon(std::exception_ptr why) = 0;
 
-  /// A transport of the same kind for some of this one's ranks, all of which call it with the same
-  /// name and members. While it waits for the others, it calls the limit's tick.
+  /// A transport of the same kind for some of this one's ranks. A collective of those ranks, with
+  /// the same name and members. While it waits for the others, it calls the limit's tick.
   virtual std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) = 0;
 
-  /// For a rank that waits in a collective for something that is not on this transport. Throws what
-  /// this rank was abandoned for, and PeerLostError if another rank is gone. Shows peers that ask
-  /// that this rank waits.
+  /// For a rank that waits in a collective for an event outside this transport. Throws the error
+  /// this rank was abandoned for, and PeerLostError if another rank is gone. Answers peers that ask
+  /// whether this rank is waiting.
   virtual void require_all_present() {}
 
-  // Each is null where the transport has no such thing.
+  // Null if the transport does not have it.
   virtual DirectCollectives* direct() { return nullptr; }
   virtual NativeCollectives* native() { return nullptr; }
   virtual HierarchicalCollectives* hierarchical() { return nullptr; }
 
-  /// To be called again and again while `native` waits: throws once a peer is lost or the deadline
-  /// has passed.
+  /// Call it repeatedly while `native` waits: throws once a peer is lost or the deadline has
+  /// passed.
   virtual void watch(const Deadline&) {}
 
-  /// into[i] = into[i] op from[i], for what collectives have received. Only a transport that moves
-  /// no data does otherwise.
+  /// into[i] = into[i] op from[i], for received data. Overridden only by a transport that moves no
+  /// data.
   virtual void combine(ArrayView into, const void* from, ReduceOp op) {
     reduce_into(into, from, op);
   }
 
-  /// Totals since the transport was made; see Counters.
+  /// Totals since the transport was created; see Counters.
   virtual std::uint64_t bytes_moved() const = 0;
   virtual double seconds_waited() const = 0;
 
@@ -133,4 +134,4 @@ class Transport {
   }
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

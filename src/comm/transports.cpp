@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::unique_ptr<Transport> make_transport(const std::string& name, Network netwo
       find_hosts(run, membership, deadline), deadline);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Those that this build has: "thread", "shm", "gloo", …; not "auto", which chooses among them.
+/// The transports of this build: "thread", "shm", "gloo", …; "auto" is not included.
 std::vector<std::string> transport_names();
 
-/// Throws UsageError unless `name` is a transport between processes, built or not, or "auto".
+/// Throws UsageError unless `name` is "auto" or a transport between processes, built or not.
 void require_transport(const std::string& name);
 
-/// What `auto` puts between hosts.
+/// The network transport that `auto` uses between hosts.
 enum class Network { gloo, mpi };
 
 /// Joins the group as one of its processes and waits until all have. `name` is one of
-/// transport_names(), except thread, or "auto": shm where all ranks share a host, else `network`
-/// between hosts, with shm within those that have several ranks. Throws UsageError for a transport
-/// that does not exist or is not built, PeerLostError and TimeoutError.
+/// transport_names() except thread, or "auto": shm if all ranks share a host, else `network`
+/// between hosts combined with shm within hosts that have several ranks. Throws UsageError for a
+/// transport that does not exist or is not built, PeerLostError and TimeoutError.
 std::unique_ptr<Transport> make_transport(const std::string& name, Network network,
                                           const RunContext& run, const Membership& membership,
                                           const Deadline& deadline);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -8,6 +8,8 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 namespace {
 
 struct TypeFacts {
@@ -47,7 +49,7 @@ constexpr std::array kAlgorithms{
 };
 
 const TypeFacts& facts_of(DataType type) {
-  // A type from a peer's memory may be anything.
+  // A type read from a peer's memory may have any value.
   const auto index = static_cast<std::size_t>(type);
   LOCKSTEP_CHECK(index < kTypes.size() && kTypes[index].type == type, "unknown element type {}",
                  index);

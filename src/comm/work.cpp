@@ -13,9 +13,11 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 namespace {
 
-/// One operation, and what is to be done once it has ended.
+/// One operation, and the function to call when it has ended.
 class Continued : public comm::WorkState {
  public:
   Continued(Work first, std::function<void()> next)
@@ -50,7 +52,7 @@ class Continued : public comm::WorkState {
 
 }  // namespace
 
-void comm::throw_in_child(std::string_view what) {
+void internal::comm::throw_in_child(std::string_view what) {
   throw UsageError(
       fmt::format("process {} was forked from a rank and cannot use {}: only the process that "
                   "joined the group can. Let the child exec a program, or end",

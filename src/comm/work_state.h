@@ -1,4 +1,4 @@
-// What a Work refers to.
+// WorkState: the implementation of a Work.
 #pragma once
 
 #include "base/fork.h"
@@ -9,23 +9,24 @@
 #include <string_view>
 #include <utility>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Made with make_shared_unless_forked: a child would wait for threads that it does not have.
+/// Create it with make_shared_unless_forked: a forked child would wait for threads that it does not
+/// have.
 class WorkState {
  public:
   virtual ~WorkState() = default;
   virtual void wait() = 0;
   virtual bool done() = 0;
 
-  /// False in a forked child, where nothing above may be called.
+  /// False in a forked child, where no other member may be called.
   bool is_of_this_process() const { return owner_.is_this_one(); }
 
  private:
   const OwnerProcess owner_;
 };
 
-/// Whether what it is a member of goes because of an exception that was thrown since it was made.
+/// Detects whether the owning object is being destroyed by an exception thrown since it was made.
 class UnwindingScope {
  public:
   bool left_by_exception() const { return std::uncaught_exceptions() > exceptions_; }
@@ -34,13 +35,14 @@ class UnwindingScope {
   const int exceptions_ = std::uncaught_exceptions();
 };
 
-/// For a call in a forked child. `what` is what it cannot use: "the group of its rank".
+/// Throws the error for a call in a forked child. `what` is the object it cannot use: "the group of
+/// its rank".
 [[noreturn]] void throw_in_child(std::string_view what);
 
-/// Of an operation that another thread carries out.
+/// State of an operation that another thread executes.
 class PendingWork : public WorkState {
  public:
-  /// By that thread, once; with the error if there was one.
+  /// Called once, by that thread; with the error if there was one.
   void finish(std::exception_ptr error) {
     Lock lock(mutex_);
     done_ = true;
@@ -66,8 +68,8 @@ class PendingWork : public WorkState {
   std::exception_ptr error_ GUARDED_BY(mutex_);
 };
 
-/// What a user has of a PendingWork: if an exception drops it, the operation's arrays go next, so
-/// it waits for the operation's end.
+/// The user's handle to a PendingWork. If an exception destroys it, it waits for the operation's
+/// end, because the operation's arrays are destroyed next.
 class Submitted : public WorkState {
  public:
   explicit Submitted(std::shared_ptr<PendingWork> work) : work_(std::move(work)) {}
@@ -75,7 +77,7 @@ class Submitted : public WorkState {
     if (!scope_.left_by_exception()) return;
     try {
       work_->wait();
-    } catch (...) {  // the exception under way is the one to report
+    } catch (...) {  // report the exception under way instead
     }
   }
 
@@ -87,4 +89,4 @@ class Submitted : public WorkState {
   const UnwindingScope scope_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

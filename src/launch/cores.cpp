@@ -9,11 +9,11 @@
 #include <string>
 #include <tuple>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// Where the kernel says that a core is; -1 where it does not say.
+/// A core's topology as the kernel reports it; -1 if unknown.
 int topology(int core, const char* what) {
   std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/{}", core, what));
   int number = -1;
@@ -56,4 +56,4 @@ int threads_per_worker(int workers) {
   return std::max(1, static_cast<int>(usable_cores().size()) / workers);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,24 +1,24 @@
-// Sharing out this host's cores among the workers of a run.
+// Distributes this host's cores among the workers of a run.
 #pragma once
 
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// The cores that this process may use, those that share a physical core side by side.
+/// The cores that this process may use, with the threads of one physical core next to each other.
 std::vector<int> usable_cores();
 
-/// Part `index` of `parts` of the cores: neighbours, and sizes that differ by at most one. Empty if
-/// there are fewer cores than parts.
+/// Part `index` of `parts` of the cores: adjacent cores, with part sizes that differ by at most
+/// one. Empty if there are fewer cores than parts.
 std::vector<int> share_of_cores(const std::vector<int>& cores, int index, int parts);
 
-/// Keeps this thread, and all that it starts, on these cores; does nothing for none. Safe between
-/// fork and exec. A kernel that refuses is no error: the worker runs anywhere then.
+/// Pins this thread, and all threads and processes it starts, to these cores; does nothing for an
+/// empty list. Safe between fork and exec. If the kernel refuses, the worker runs on any core.
 void pin_to(const std::vector<int>& cores);
 
-/// Threads each of `workers` gets when they share the usable cores: at least 1. What
-/// OMP_NUM_THREADS says goes first: the user set it, or a launcher that counted the cores before it
-/// pinned this process to a few of them.
+/// Threads per worker if `workers` share the usable cores: at least 1. OMP_NUM_THREADS has
+/// precedence: the user set it, or a launcher that counted the cores before it pinned this process
+/// to a few of them.
 int threads_per_worker(int workers);
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,6 +1,7 @@
 #include "launch/descendants.h"
 
 #include "base/deadline.h"
+#include "base/sleep.h"
 #include "base/thread_annotations.h"
 #include "base/unique_fd.h"
 #include "launch/environment.h"
@@ -19,14 +20,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <functional>
-#include <thread>
 #include <utility>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// All processes that this one has forked as workers and guardians, of all jobs under way.
+/// All workers and guardians that this process has forked, of all current jobs.
 class OwnForks {
  public:
   static OwnForks& instance() {
@@ -51,16 +51,16 @@ class OwnForks {
   Processes forks_ GUARDED_BY(mutex_);
 };
 
-/// What is to be ended, as one look finds it.
+/// The processes to end, as found by one scan.
 struct Found {
   Processes groups{};     ///< process groups of workers that still have members
-  Processes processes{};  ///< members of those, too
-  bool changed = false;   ///< a process was collected just now: it may have left others
+  Processes processes{};  ///< includes the members of those groups
+  bool changed = false;   ///< a process was collected just now: it may have left children
 
   bool nothing() const { return groups.empty() && processes.empty() && !changed; }
 };
 
-/// SIGTERM goes to each process once, be it with its group: a second one would mean that it is to
+/// Each process gets SIGTERM once, even as a member of its group: a second one would ask it to
 /// hurry.
 void signal_found(int signal, const Found& found, Found& told) {
   for (pid_t group : found.groups)
@@ -72,11 +72,11 @@ void signal_found(int signal, const Found& found, Found& told) {
   }
 }
 
-/// Ends whatever `find` finds, until it finds nothing: after `patience` with SIGTERM, and a few
-/// seconds later with SIGKILL.
-void end_all(std::chrono::milliseconds patience, const std::function<Found()>& find) {
+/// Ends the processes that `find` returns, until there are none: after `grace` with SIGTERM, and a
+/// few seconds later with SIGKILL.
+void end_all(std::chrono::milliseconds grace, const std::function<Found()>& find) {
   const std::pair<int, std::chrono::milliseconds> stages[] = {
-      {0, patience}, {SIGTERM, std::chrono::seconds(3)}, {SIGKILL, std::chrono::seconds(10)}};
+      {0, grace}, {SIGTERM, std::chrono::seconds(3)}, {SIGKILL, std::chrono::seconds(10)}};
   for (const auto& [signal, duration] : stages) {
     const Deadline deadline = Deadline::after(duration);
     Found told;
@@ -84,23 +84,23 @@ void end_all(std::chrono::milliseconds patience, const std::function<Found()>& f
       const Found found = find();
       if (found.nothing()) return;
       if (signal != 0) signal_found(signal, found, told);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      sleep_for(std::chrono::milliseconds(20));
     } while (!deadline.passed());
   }
 }
 
-/// Whether a process group has no members any more, not even one that waits to be collected.
+/// Whether a process group has no members left, not even one whose status was not collected yet.
 bool has_ended(pid_t group) {
   return ::kill(-group, 0) != 0 && errno == ESRCH;
 }
 
-/// Closes all that belongs to the launcher: its output would seem to go on, its ports to be in use.
+/// Closes the launcher's descriptors: otherwise its output would seem open and its ports in use.
 void let_go_of_everything() {
   [[maybe_unused]] int ignored = ::chdir("/");
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
   if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
-  for (pid_t fd : numbers_in("/proc/self/fd"))  // a kernel before 5.9
+  for (pid_t fd : numbers_in("/proc/self/fd"))  // for a kernel before 5.9
     if (fd > STDERR_FILENO) ::close(fd);
 }
 
@@ -108,12 +108,12 @@ void wait_for_end_of(pid_t launcher) {
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, launcher, 0)));
   while (::getppid() == launcher) {
     pollfd ended{process.get(), POLLIN, 0};
-    constexpr int kSlice = 100;  // milliseconds, where the kernel has no such descriptors
+    constexpr int kSlice = 100;  // milliseconds, for a kernel without pidfd
     ::poll(&ended, 1, process ? -1 : kSlice);
   }
 }
 
-/// In the guardian: out of reach of the terminal's signals, and of all others but SIGKILL.
+/// In the guardian: blocks the terminal's signals, and all others but SIGKILL.
 void become_guardian() {
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, "lockstep-guard");
@@ -133,7 +133,7 @@ Descendants::Descendants(const DescendantsOptions& options)
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto outer = process_variable(kMarkVariable);
   mark_ = outer ? *outer + ":" + own_mark_ : own_mark_;
-  start_guardian(options.patience);
+  start_guardian(options.grace);
 }
 
 Descendants::~Descendants() {
@@ -148,9 +148,9 @@ Descendants::~Descendants() {
   ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
 }
 
-/// Without a guardian, for want of memory or processes, a run is none the worse until its launcher
-/// is killed.
-void Descendants::start_guardian(std::chrono::milliseconds patience) {
+/// Without a guardian, for lack of memory or processes, only a killed launcher leaves processes
+/// behind.
+void Descendants::start_guardian(std::chrono::milliseconds grace) {
   void* memory = ::mmap(nullptr, sizeof *shared_groups_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -165,8 +165,8 @@ void Descendants::start_guardian(std::chrono::milliseconds patience) {
   Processes groups;
   for (const auto& group : *shared_groups_)
     if (group != 0) groups.insert(group);
-  end_all(patience, [&] {
-    std::erase_if(groups, has_ended);  // for good: another process may get the number
+  end_all(grace, [&] {
+    std::erase_if(groups, has_ended);  // permanently: another process may get the number
     return Found{.groups = groups, .processes = marked_processes(own_mark_)};
   });
   ::_exit(0);
@@ -222,8 +222,8 @@ void Descendants::collect_adopted() {
 }
 
 void Descendants::end() {
-  constexpr std::chrono::seconds kPatience(1);
-  end_all(kPatience, [this] {
+  constexpr std::chrono::seconds kGrace(1);
+  end_all(kGrace, [this] {
     Found found;
     found.changed = collect_adopted(found.processes);
     for (pid_t group : groups_)
@@ -232,4 +232,4 @@ void Descendants::end() {
   });
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

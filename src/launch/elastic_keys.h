@@ -1,14 +1,13 @@
-// What workers and launchers of an elastic run leave for each other at the rendezvous; muster.h
-// says what it means.
+// The keys of an elastic run at the rendezvous; elastic_membership.h documents them.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-inline constexpr const char* kElasticWorkers = "elastic/workers";  ///< how many it began with
+inline constexpr const char* kElasticWorkers = "elastic/workers";  ///< initial number of workers
 inline constexpr const char* kElasticDone = "elastic/done";
 inline constexpr const char* kElasticEnd = "elastic/end";
 inline constexpr const char* kElasticStop = "elastic/stop";
@@ -17,4 +16,4 @@ inline std::string elastic_key(const std::string& what, int number) {
   return fmt::format("elastic/{}/{}", what, number);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

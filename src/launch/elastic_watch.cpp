@@ -6,13 +6,13 @@
 
 #include <utility>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience(3);
+constexpr std::chrono::seconds kTimeout(3);
 constexpr std::chrono::seconds kBetweenLooks(1);
-constexpr std::chrono::seconds kSilence(60);  // after which nobody will answer any more
+constexpr std::chrono::seconds kSilence(60);  // after this, the rendezvous counts as gone
 
 }  // namespace
 
@@ -24,7 +24,7 @@ ElasticWatch::ElasticWatch(Address rendezvous, std::string token, std::string ru
       next_look_(Deadline::after(kBetweenLooks)) {}
 
 StoreClient& ElasticWatch::store() {
-  if (!store_) store_.emplace(rendezvous_, token_, Deadline::after(kPatience), run_);
+  if (!store_) store_.emplace(rendezvous_, token_, Deadline::after(kTimeout), run_);
   return *store_;
 }
 
@@ -77,4 +77,4 @@ void ElasticWatch::ask_to_stop() {
   });
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

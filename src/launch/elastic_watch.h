@@ -1,5 +1,5 @@
-// ElasticWatch: what a launcher of an elastic run learns at the rendezvous of how the run goes on;
-// muster.h says what is there.
+// ElasticWatch: a launcher's view of an elastic run at the rendezvous; elastic_membership.h
+// documents the keys.
 #pragma once
 
 #include "base/deadline.h"
@@ -8,42 +8,45 @@
 #include <optional>
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// One thread at a time. Where nobody answers, nothing is known of the run.
+/// Thread safety: one thread at a time. If the rendezvous does not answer, the state of the run is
+/// unknown.
 class ElasticWatch {
  public:
   ElasticWatch(Address rendezvous, std::string token, std::string run, int began_with);
 
-  /// Whether the workers have ended the run, and well, whatever became of some.
+  /// Whether the workers have finished the run successfully, even if some were lost.
   bool is_done();
 
-  /// Whether the run, which may have ended in any way, has been over for so long; it is, too, when
-  /// nobody has answered for a minute. Asks about once a second.
+  /// Whether the run has been over for this long, for any reason; also true if the rendezvous has
+  /// not answered for a minute. Asks about once per second.
   bool over_for(std::chrono::milliseconds overtime);
 
-  /// Whether the run is not over, and workers that joined it are in it.
+  /// Whether the run continues with workers that joined it.
   bool others_go_on();
 
-  /// The run is to stop after a step: its workers find that within about a second.
+  /// Asks the run to stop after a step: its workers notice within about a second.
   void ask_to_stop();
 
  private:
   StoreClient& store();
   bool is_over();
   bool joined_go_on();
-  /// What `question` answers, or false.
+  /// The answer to `question`; false if the rendezvous does not answer.
   template <typename Question>
   bool ask(const Question& question);
 
   const Address rendezvous_;
   const std::string token_;
-  const std::string run_;  ///< its identity
+  const std::string run_;  ///< the run's identity
   const int began_with_;
-  std::optional<StoreClient> store_;  ///< none before the first question, and where nobody answers
+  /// Empty before the first question, and while the rendezvous does not answer.
+  std::optional<StoreClient> store_;
   Deadline next_look_;
-  std::optional<Deadline> silence_;  ///< nobody has answered since a minute before
+  /// Set while the rendezvous does not answer; passes after a minute.
+  std::optional<Deadline> silence_;
   std::optional<Deadline> end_of_overtime_;
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -36,7 +36,7 @@ std::optional<Place> torchrun_place(const Variables& variables) {
   if (place->size == 1) return place;
   const std::string port = variables("MASTER_PORT").value_or("29500");
   auto number = parse_integer(port, "MASTER_PORT", 1, 65535);
-  // Torchrun's own agent listens on MASTER_PORT then.
+  // In this case torchrun's own agent listens on MASTER_PORT.
   if (variables("TORCHELASTIC_USE_AGENT_STORE") == "True") number = number % 65535 + 1;
   place->rendezvous = {variables("MASTER_ADDR").value_or("127.0.0.1"),
                        static_cast<std::uint16_t>(number)};
@@ -55,7 +55,7 @@ std::optional<Place> open_mpi_place(const Variables& variables) {
 std::optional<Place> pmi_place(const Variables& variables) {
   auto place = rank_and_size(variables, "PMI_RANK", "PMI_SIZE");
   if (!place) return place;
-  // MPICH's and Intel's names, and those of other PMI servers.
+  // The variable names of MPICH and Intel MPI, and of other PMI servers.
   if (variables("MPI_LOCALRANKID"))
     read_local(variables, "MPI_LOCALRANKID", "MPI_LOCALNRANKS", *place);
   else
@@ -146,4 +146,4 @@ std::map<std::string, std::string> variables_for(const Place& place) {
   return variables;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -12,7 +12,7 @@
 
 #include <limits>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr std::size_t kBytes = sizeof(comm::FlightMemory);
 FlightRecorders::FlightRecorders(int workers)
     : workers_(workers),
       segment_(comm::make_segment(static_cast<std::size_t>(workers) * kBytes, true)) {
-  // Each worker maps its own: one that goes astray must not spoil the others'.
+  // Each worker maps its own part, so that a faulty worker cannot corrupt the others'.
   if (segment_.memory)
     ::madvise(segment_.memory.get(), static_cast<std::size_t>(workers) * kBytes, MADV_DONTFORK);
 }
@@ -64,4 +64,4 @@ std::shared_ptr<comm::FlightMemory> own_flight_memory() {
   }
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

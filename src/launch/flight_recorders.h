@@ -1,4 +1,4 @@
-// The flight recorders of a host's workers: memory that their launcher makes before it starts them,
+// The flight recorders of a host's workers: memory that the launcher makes before it starts them,
 // so that their last operations can be read however they end.
 #pragma once
 
@@ -10,17 +10,18 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// Where there is no memory for them, the run goes on without.
+/// If there is not enough memory, the run continues without recorders.
 class FlightRecorders {
  public:
   explicit FlightRecorders(int workers);
 
-  /// What tells workers where theirs are: LOCKSTEP_RECORDERS. Nothing if there are none.
+  /// The variable that tells workers the location: LOCKSTEP_RECORDERS. Empty if there are no
+  /// recorders.
   std::map<std::string, std::string> variables() const;
 
-  /// What they have to tell; of workers whose ranks begin with `first_rank`.
+  /// The recorded operations of the workers, whose ranks begin with `first_rank`.
   std::vector<comm::FlightLog> read(int first_rank) const;
 
  private:
@@ -28,8 +29,8 @@ class FlightRecorders {
   const comm::NewSegment segment_;
 };
 
-/// The memory that this process's launcher keeps for it; null if it keeps none, or none that can be
-/// used: a run does not fail for that.
+/// The recorder memory that the launcher keeps for this process; null if there is none or it cannot
+/// be used, which is not an error.
 std::shared_ptr<comm::FlightMemory> own_flight_memory();
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -3,7 +3,7 @@
 
 #include "comm/group_core.h"
 #include "launch/flight_recorders.h"
-#include "launch/join.h"
+#include "launch/join_run.h"
 
 #include <unistd.h>
 
@@ -11,9 +11,11 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 namespace {
 
-std::atomic<pid_t> joined_process{0};  ///< a forked child may join a run of its own
+std::atomic<pid_t> joined_process{0};  ///< a forked child may join another run
 
 Group join(const GroupOptions& options) {
   const Deadline deadline = Deadline::after(options.rendezvous_timeout);

@@ -22,23 +22,23 @@
 #include <map>
 #include <optional>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// What one worker needs to start.
+/// The data that one worker needs to start.
 struct Start {
   Worker worker;
   std::map<std::string, std::string> variables;
-  std::vector<int> cores;  ///< to be pinned to; empty: any
+  std::vector<int> cores;  ///< cores to pin it to; empty: any
 };
 
-/// Set for some jobs only. A launcher that is itself a worker of another job must not pass on what
-/// that one's launcher set.
+/// Variables set for some jobs only. A launcher that is itself a worker of another job must not
+/// pass on the values of that job's launcher.
 const std::vector<const char*> kVariablesOfOneJob{"LOCKSTEP_RESTART", "LOCKSTEP_ELASTIC",
                                                   "LOCKSTEP_RECORDERS"};
 
-std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
+std::vector<Start> plan_starts(const JobOptions& options, const NodeLauncher& node_launcher,
                                const FlightRecorders& recorders, const Supervisor& supervisor,
                                const std::string& host) {
   const std::vector<int> cores = options.pin ? usable_cores() : std::vector<int>{};
@@ -46,27 +46,28 @@ std::vector<Start> plan_starts(const JobOptions& options, const Site& site,
   std::vector<Start> starts;
   for (int index = 0; index < options.workers; ++index) {
     Start start;
-    start.worker.rank = site.first_rank() + index;
+    start.worker.rank = node_launcher.first_rank() + index;
     start.worker.host = host;
-    start.variables = site.variables_of(index);
+    start.variables = node_launcher.variables_of(index);
     start.variables.merge(recorders.variables());
     start.variables[kMarkVariable] = supervisor.mark();
-    // Read by OpenMP when it starts.
+    // OpenMP reads it when it starts.
     if (!process_variable("OMP_NUM_THREADS")) start.variables["OMP_NUM_THREADS"] = threads;
     if (!options.transport.empty()) start.variables["LOCKSTEP_TRANSPORT"] = options.transport;
     if (!options.interface.empty()) start.variables["LOCKSTEP_INTERFACE"] = options.interface;
-    if (site.restart() > 0) start.variables["LOCKSTEP_RESTART"] = std::to_string(site.restart());
+    if (node_launcher.restart() > 0)
+      start.variables["LOCKSTEP_RESTART"] = std::to_string(node_launcher.restart());
     start.cores = share_of_cores(cores, index, options.workers);
     starts.push_back(std::move(start));
   }
   return starts;
 }
 
-/// Forks the workers; `in_child` must not return.
+/// Forks the workers. REQUIRES: `in_child` does not return.
 void start_workers(Supervisor& supervisor, std::vector<Start>& starts,
                    const std::function<void(const Start&)>& in_child) {
   const pid_t parent = ::getpid();
-  // What the parent has buffered must not come out once a child as well.
+  // Flushes the parent's buffers, so that no child writes them again.
   std::fflush(nullptr);
   for (Start& start : starts) {
     const pid_t child = ::fork();
@@ -87,7 +88,7 @@ void start_workers(Supervisor& supervisor, std::vector<Start>& starts,
   }
 }
 
-/// Where workers on such hosts find their rendezvous.
+/// The rendezvous address for workers on simulated hosts.
 NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
   if (options.workers > hosts.count())
     throw UsageError(
@@ -98,8 +99,8 @@ NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
   return nodes;
 }
 
-/// Of an elastic run that was done without some workers, or that failed when these were long gone:
-/// what counts is its end, which is the last worker's.
+/// For an elastic run that finished without some workers, or failed long after they were lost: the
+/// result is that of its end, which is the last worker's.
 void forgive_losses(JobResult& result, bool done) {
   result.first_failure.reset();
   for (const Outcome& outcome : result.outcomes)
@@ -107,16 +108,16 @@ void forgive_losses(JobResult& result, bool done) {
   for (const Outcome& outcome : result.outcomes)
     if (outcome.failed() && (done || outcome.signal != 0) &&
         !(result.first_failure && result.first_failure->rank == outcome.rank))
-      result.warnings.push_back(fmt::format("{}; the others went on", outcome.text()));
+      result.warnings.push_back(fmt::format("{}; the other workers continued", outcome.text()));
 }
 
-/// The rendezvous is here: workers that joined from elsewhere need it when the last of this host's
-/// is gone. Returns the signal that came meanwhile, which stops the run, or 0.
+/// This launcher serves the rendezvous: workers that joined from elsewhere need it after the last
+/// local worker has ended. Returns the signal that arrived meanwhile, which stops the run, or 0.
 int serve_who_joined(ElasticWatch& watch) {
   int signal = 0;
   while (watch.others_go_on()) {
     const int now = Supervisor::pause();
-    if (now != 0 && signal != 0) return now;  // who asks twice does not want to wait
+    if (now != 0 && signal != 0) return now;  // a second request does not wait
     if (now != 0) watch.ask_to_stop();
     signal = std::max(signal, now);
   }
@@ -124,24 +125,25 @@ int serve_who_joined(ElasticWatch& watch) {
 }
 
 /// Returns the signal that ended the wait, or 0.
-int wait_for_other_nodes(Site& site) {
-  site.done();
+int wait_for_other_nodes(NodeLauncher& node_launcher) {
+  node_launcher.done();
   for (;;) {
-    site.tick();
-    if (site.ended()) return 0;
+    node_launcher.tick();
+    if (node_launcher.ended()) return 0;
     if (const int signal = Supervisor::pause()) return signal;
   }
 }
 
 /// Watches the workers until all have ended, here and on the other nodes.
-JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& recorders,
-                    const JobOptions& options) {
+JobResult supervise(Supervisor& supervisor, NodeLauncher& node_launcher,
+                    const FlightRecorders& recorders, const JobOptions& options) {
   const bool elastic = options.nodes.elastic || options.nodes.join;
-  ElasticWatch watch(site.rendezvous(), site.token(), site.run(), site.began_with());
-  const auto ended = [&](const Outcome& outcome) { site.worker_ended(outcome); };
+  ElasticWatch watch(node_launcher.rendezvous(), node_launcher.token(), node_launcher.run(),
+                     node_launcher.began_with());
+  const auto ended = [&](const Outcome& outcome) { node_launcher.worker_ended(outcome); };
   const auto overdue = [&] { return elastic && watch.over_for(options.overtime); };
   JobResult result = supervisor.wait(options.grace, {.ended = ended,
-                                                     .stop = [&] { return site.tick(); },
+                                                     .stop = [&] { return node_launcher.tick(); },
                                                      .overdue = overdue,
                                                      .interrupt_grace = options.interrupt_grace,
                                                      .interrupt_gently = options.interrupt_gently,
@@ -150,27 +152,27 @@ JobResult supervise(Supervisor& supervisor, Site& site, const FlightRecorders& r
   if (options.nodes.elastic && result.interrupted_by == 0)
     result.interrupted_by = serve_who_joined(watch);
   if (options.nodes.elastic && result.first_failure) forgive_losses(result, watch.is_done());
-  if (result.interrupted_by != 0) site.interrupted(result.interrupted_by);
-  if (const int signal = wait_for_other_nodes(site)) result.interrupted_by = signal;
+  if (result.interrupted_by != 0) node_launcher.interrupted(result.interrupted_by);
+  if (const int signal = wait_for_other_nodes(node_launcher)) result.interrupted_by = signal;
   supervisor.end_descendants();
-  result.failure_elsewhere = site.failure_elsewhere();
-  result.run = site.run();
-  result.restart = site.restart();
-  result.world_size = site.world_size();
-  if (result.code() != 0) result.flights = recorders.read(site.first_rank());
+  result.failure_elsewhere = node_launcher.failure_elsewhere();
+  result.run = node_launcher.run();
+  result.restart = node_launcher.restart();
+  result.world_size = node_launcher.world_size();
+  if (result.code() != 0) result.flights = recorders.read(node_launcher.first_rank());
   return result;
 }
 
-/// Waits until the workers' output has been passed on: as long as someone reads it.
+/// Waits until the workers' output has been forwarded, as long as it is being read.
 void pass_output_on(OutputRelay& relay, JobResult& result) {
-  constexpr std::chrono::seconds kPatience(60);
+  constexpr std::chrono::seconds kTimeout(60);
   relay.workers_ended();
   std::size_t progress = relay.progress();
-  Deadline deadline = Deadline::after(kPatience);
+  Deadline deadline = Deadline::after(kTimeout);
   while (!relay.done() && !deadline.passed() && Supervisor::pause() == 0)
     if (relay.progress() != progress) {
       progress = relay.progress();
-      deadline = Deadline::after(kPatience);
+      deadline = Deadline::after(kTimeout);
     }
   for (std::string& warning : relay.stop()) result.warnings.push_back(std::move(warning));
   if (result.first_failure) result.last_lines = relay.last_lines(result.first_failure->rank);
@@ -180,11 +182,11 @@ void pass_output_on(OutputRelay& relay, JobResult& result) {
 
 JobResult run_forked(const JobOptions& options, const std::function<int()>& body) {
   if (options.nodes.count != 1) throw UsageError("forked workers run on one host");
-  Site site(options.hosts ? at_switch_of(*options.hosts, options) : options.nodes, options.workers,
-            options.grace);
+  NodeLauncher node_launcher(options.hosts ? at_switch_of(*options.hosts, options) : options.nodes,
+                             options.workers, options.grace);
   const FlightRecorders recorders(options.workers);
   Supervisor supervisor;
-  std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, "");
+  std::vector<Start> starts = plan_starts(options, node_launcher, recorders, supervisor, "");
   start_workers(supervisor, starts, [&](const Start& start) {
     for (const char* name : kVariablesOfOneJob) ::unsetenv(name);
     for (const auto& [name, value] : start.variables) ::setenv(name.c_str(), value.c_str(), 1);
@@ -193,18 +195,19 @@ JobResult run_forked(const JobOptions& options, const std::function<int()>& body
     std::fflush(nullptr);
     std::_Exit(code);
   });
-  site.started();
-  return supervise(supervisor, site, recorders, options);
+  node_launcher.started();
+  return supervise(supervisor, node_launcher, recorders, options);
 }
 
 JobResult run_program(const JobOptions& options, const std::vector<std::string>& command) {
   const Program program(command);
-  // Before other nodes are kept waiting.
+  // Before other nodes are made to wait.
   if (!options.output.log_dir.empty()) make_folder(options.output.log_dir);
-  Site site(options.nodes, options.workers, options.grace);
+  NodeLauncher node_launcher(options.nodes, options.workers, options.grace);
   const FlightRecorders recorders(options.workers);
   Supervisor supervisor;
-  std::vector<Start> starts = plan_starts(options, site, recorders, supervisor, host_name());
+  std::vector<Start> starts =
+      plan_starts(options, node_launcher, recorders, supervisor, host_name());
   std::map<int, ExecTexts> environments;
   for (const Start& start : starts)
     environments.try_emplace(start.worker.rank,
@@ -214,7 +217,7 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
     std::vector<int> ranks;
     for (const Start& start : starts) ranks.push_back(start.worker.rank);
     OutputOptions output = options.output;
-    output.append = site.restart() > 0;
+    output.append = node_launcher.restart() > 0;
     relay.emplace(output, ranks);
   }
   start_workers(supervisor, starts, [&](const Start& start) {
@@ -222,11 +225,11 @@ JobResult run_program(const JobOptions& options, const std::vector<std::string>&
     program.execute(environments.at(start.worker.rank));
   });
   if (relay) relay->start();
-  site.started();
-  JobResult result = supervise(supervisor, site, recorders, options);
+  node_launcher.started();
+  JobResult result = supervise(supervisor, node_launcher, recorders, options);
   if (relay) pass_output_on(*relay, result);
   program.require_started();
   return result;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 std::vector<std::string> LineCutter::add(std::string_view bytes) {
   std::vector<std::string> whole;
@@ -28,7 +28,7 @@ void LastLines::add(std::string_view bytes) {
       end_line();
       continue;
     }
-    // A progress bar that is drawn over and over is one line: the last drawing.
+    // A progress bar that is redrawn is one line: its last state.
     if (!current_.empty() && current_.back() == '\r') current_.clear();
     if (current_.size() < kLength || byte == '\r') current_ += byte;
   }
@@ -46,4 +46,4 @@ std::vector<std::string> LastLines::lines() const {
   return {all.lines_.begin(), all.lines_.end()};
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,4 +1,4 @@
-// Lines of a worker's output, as they come in pieces of any size.
+// Splits a worker's output, which arrives in pieces of any size, into lines.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,18 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// Cuts a stream at its line ends.
+/// Splits a stream at its newlines.
 class LineCutter {
  public:
   static constexpr std::size_t kLongest = 64 * 1024;
 
-  /// The lines that are whole now, each with its end. A line longer than kLongest comes in several
-  /// parts without an end.
+  /// The lines that are complete now, each with its newline. A line longer than kLongest is
+  /// returned in several parts without a newline.
   std::vector<std::string> add(std::string_view bytes);
 
-  /// What was begun and has no end yet; forgets it.
+  /// Returns and clears the incomplete last line.
   std::string take_rest();
   bool has_rest() const { return !rest_.empty(); }
 
@@ -26,7 +26,7 @@ class LineCutter {
   std::string rest_;
 };
 
-/// The last lines of a stream, each cut to a length fit for a report.
+/// The last lines of a stream, each cut to a length suitable for a report.
 class LastLines {
  public:
   static constexpr std::size_t kLines = 10;
@@ -42,4 +42,4 @@ class LastLines {
   std::string current_;
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

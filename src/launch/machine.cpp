@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -21,7 +21,7 @@ using Path = std::filesystem::path;
 /// Version 1 writes "no limit" as a number close to this.
 constexpr std::uint64_t kUnlimited = 1ull << 60;
 
-/// The group of a controller ("" is version 2's), as /proc/self/cgroup has it: "4:memory:/a/b".
+/// The group of a controller ("" for version 2) in /proc/self/cgroup: "4:memory:/a/b".
 std::optional<std::string> group_path(const Path& root, const std::string& controller) {
   std::ifstream file(root / "proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -38,13 +38,13 @@ std::optional<std::string> group_path(const Path& root, const std::string& contr
   return std::nullopt;
 }
 
-/// The smallest limit that `read` finds in the group's folder or one above it.
+/// The smallest limit that `read` finds in the group's folder or a folder above it.
 template <typename T>
 std::optional<T> tightest(const Path& mount, const std::string& group,
                           const std::function<std::optional<T>(const Path&)>& read) {
   std::optional<T> least;
   Path folder = Path(group).relative_path();
-  // In a container the path may be one of the host's, of which only the mount itself is seen here.
+  // In a container the path may be one of the host's, of which only the mount itself is visible.
   for (;;) {
     if (const auto limit = read(mount / folder)) least = least ? std::min(*least, *limit) : *limit;
     if (folder.empty()) return least;
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> limit_in(const Path& folder) {
   return limit && *limit < kUnlimited ? limit : std::nullopt;
 }
 
-/// The limit of a controller, wherever its version keeps it.
+/// The limit of a controller, for either version of control groups.
 template <typename T>
 std::optional<T> find_limit(const Path& root, const std::string& controller,
                             const std::function<std::optional<T>(const Path&)>& read) {
@@ -107,7 +107,7 @@ Cores find_cores() {
   Cores cores;
   cores.online = std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
   cpu_set_t set;
-  // Fails on machines with more cores than the set holds; then none is left out that we know of.
+  // Fails on machines with more cores than the set holds; then all cores count as allowed.
   cores.allowed = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : cores.online;
   cores.quota = cpu_quota();
   return cores;
@@ -122,4 +122,4 @@ MachineMemory find_memory() {
   return memory;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -8,14 +8,14 @@
 #include <fstream>
 #include <string_view>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
 using Path = std::filesystem::path;
 
-/// What stands between the separator and the end of the first line that begins with `name`, without
-/// blanks and quotes around it.
+/// The text between the separator and the end of the first line that begins with `name`, without
+/// surrounding blanks and quotes.
 std::string value_in(const Path& path, std::string_view name, char separator) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -39,7 +39,7 @@ MachineDescription describe_machine(const Path& root) {
   MachineDescription machine;
   machine.processor = value_in(root / "proc/cpuinfo", "model name", ':');
   const Cores cores = find_cores();
-  machine.cores = cores.online;  // not those that a launcher has pinned this worker to
+  machine.cores = cores.online;  // not only those that a launcher has pinned this worker to
   if (cores.quota)
     machine.cores = std::clamp(static_cast<int>(*cores.quota + 0.5), 1, machine.cores);
   machine.memory_bytes = find_memory().total;
@@ -49,4 +49,4 @@ MachineDescription describe_machine(const Path& root) {
   return machine;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,21 +1,21 @@
-// What machine this is, for people who read of a run on another one.
+// A description of this machine for reports.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// What could not be found out is empty or 0.
+/// Unknown fields are empty or 0.
 struct MachineDescription {
   std::string processor;           ///< "AMD EPYC 7B13"
-  int cores = 0;                   ///< online, or what the control group's quota leaves of them
+  int cores = 0;                   ///< cores online, or the control group's quota if that is less
   std::uint64_t memory_bytes = 0;  ///< of the machine
   std::string system;              ///< "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
 };
 
-/// `root` is where /proc and /etc are found.
+/// `root` is the folder that contains /proc and /etc.
 MachineDescription describe_machine(const std::filesystem::path& root = "/");
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

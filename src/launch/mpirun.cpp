@@ -1,21 +1,23 @@
-// How Open MPI 4.1's mpirun treats a rank that fails, as tried out:
+// How Open MPI 4.1's mpirun handles a rank that fails, as measured:
 //
 //   options                                a rank is killed         a rank exits with 3
 //   (none)                                 others get SIGTERM within a second; code 137 and 3
-//   --enable-recovery, --continuous        others live on; code 0, and errors of PMIx on stderr
-//   --mca orte_abort_on_non_zero_status 0  others live on; mpirun   others live on; code 0
+//   --enable-recovery, --continuous        others continue; code 0, and errors of PMIx on stderr
+//   --mca orte_abort_on_non_zero_status 0  others continue; mpirun  others continue; code 0
 //                                          itself never ends
 //
-// With none do others get the time to say who failed and the caller a code to go by. So each rank
-// runs below a shell that holds a failure back: it writes down how its rank ended, and exits with
-// that only when all other ranks have ended too or the grace is over. mpirun then needs no options.
+// None of these gives the other ranks time to report the failed rank and the caller a meaningful
+// code. Therefore each rank runs below a shell that delays a failure: it logs how its rank ended,
+// and exits with that status only when all other ranks have ended too or the grace is over. mpirun
+// then needs no options.
 //
-// SIGINT and SIGTERM make mpirun wait for odls_base_sigkill_timeout (1 s), pass SIGTERM on, wait as
-// long again, and kill. A longer time-out is no remedy: it is waited for in full, even by ranks
-// that have nothing to finish. SIGUSR1 it passes on at once, and lets the ranks end when they like.
+// On SIGINT and SIGTERM mpirun waits for odls_base_sigkill_timeout (1 s), forwards SIGTERM, waits
+// as long again, and kills. A longer timeout does not help: mpirun always waits for all of it, even
+// if the ranks have nothing to finish. It forwards SIGUSR1 at once and lets the ranks end in their
+// own time.
 //
-// A rank that saw a peer fail leaves out MPI_Finalize, which would wait for that peer;
-// orte_allowed_exit_without_sync keeps mpirun from counting this as one more failure.
+// A rank that saw a peer fail skips MPI_Finalize, which would wait for that peer;
+// orte_allowed_exit_without_sync keeps mpirun from counting this as another failure.
 #include "launch/mpirun.h"
 
 #include <lockstep/error.h>
@@ -43,14 +45,14 @@
 #include <sstream>
 #include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
 /// Run as: sh -c kKeeper LOG TENTHS COMMAND… The log gets the lines "RANK pid PID", "RANK ended
-/// CODE" and, before mpirun hears of a failure, "RANK released CODE", in the order in which they
-/// happen. Signals end the command, not the shell: it has to
-/// write down how. Its own remarks ("Killed") go nowhere.
+/// CODE" and, before mpirun learns of a failure, "RANK released CODE", in the order of the events.
+/// Signals end the command, not the shell, which has to log the status. The shell's own output
+/// ("Killed") is discarded.
 constexpr const char* kKeeper = R"sh(
 log=$0 tenths=$1
 shift
@@ -76,10 +78,10 @@ std::vector<std::string> kept(const std::vector<std::string>& command, const std
   return words;
 }
 
-/// In the child: becomes mpirun; returns only if that fails.
+/// In the child: becomes mpirun; returns only on failure.
 void become(std::vector<std::string> words, pid_t parent) {
   Supervisor::prepare_child(parent);
-  // Killed with its parent, mpirun could not end the ranks; asked to end, it does.
+  // If mpirun were killed with its parent, it could not end the ranks; asked to end, it does.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
@@ -93,7 +95,7 @@ void become(std::vector<std::string> words, pid_t parent) {
 JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& options) {
   // mpirun, asked to end when its parent dies, needs about two seconds; a second request would make
   // it leave Open MPI's files in /dev/shm.
-  Supervisor supervisor({.patience = std::chrono::seconds(6)});
+  Supervisor supervisor({.grace = std::chrono::seconds(6)});
   const pid_t parent = ::getpid();
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -111,12 +113,12 @@ JobResult run_and_wait(const std::vector<std::string>& words, const JobOptions& 
                                          .interrupted = options.interrupted});
 }
 
-/// How the ranks ended, by their keepers' log. The code of a shell's child is 128 + its signal.
+/// How the ranks ended, from their keepers' log. The code of a shell's child is 128 + its signal.
 std::vector<Outcome> outcomes_in(const std::string& log) {
   std::istringstream lines(read_file(log));
   std::vector<Outcome> outcomes;
   std::map<int, pid_t> pids;
-  bool released = false;  // mpirun knows of a failure, so far
+  bool released = false;  // whether mpirun knows of a failure so far
   std::string what;
   int number = 0;
   for (int rank = 0; lines >> rank >> what >> number;) {
@@ -127,7 +129,7 @@ std::vector<Outcome> outcomes_in(const std::string& log) {
     } else {
       const bool by_signal = number > 128 && number <= 128 + SIGRTMAX;
       const int signal = by_signal ? number - 128 : 0;
-      // So mpirun ends the ranks that are left after a failure.
+      // mpirun ends the remaining ranks after a failure.
       const bool told = released && (signal == SIGTERM || signal == SIGKILL);
       outcomes.push_back({{rank, pids[rank]}, by_signal ? 0 : number, signal, 0, told});
     }
@@ -167,15 +169,15 @@ std::vector<std::string> mpirun_command(int workers, const std::vector<std::stri
   auto set = [&](const char* name, const char* value) {
     words.insert(words.end(), {"--mca", name, value});
   };
-  // Shared memory for the data, loopback for mpirun's own talk: nothing leaves this host.
+  // Shared memory for the data, loopback for mpirun's own messages: nothing leaves this host.
   set("pml", "ob1");
   set("btl", "self,vader");
   set("oob_tcp_if_include", "lo");
   set("orte_allowed_exit_without_sync", "1");
-  // Open MPI polls; without this a rank that waits keeps others from its core.
+  // Open MPI polls; without this a waiting rank keeps others from its core.
   if (workers > static_cast<int>(std::thread::hardware_concurrency()))
     set("mpi_yield_when_idle", "1");
-  // Read by OpenMP when it starts.
+  // OpenMP reads it when it starts.
   if (!process_variable("OMP_NUM_THREADS"))
     words.insert(words.end(),
                  {"-x", fmt::format("OMP_NUM_THREADS={}", threads_per_worker(workers))});
@@ -196,7 +198,7 @@ JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::str
   const auto failure = std::find_if(outcomes.begin(), outcomes.end(),
                                     [](const Outcome& outcome) { return outcome.failed(); });
   if (failure == outcomes.end() && result.first_failure && result.interrupted_by == 0)
-    throw Error(fmt::format("mpirun failed with code {}, though none of its ranks did",
+    throw Error(fmt::format("mpirun failed with code {}, although no rank failed",
                             result.first_failure->code()));
   result.first_failure.reset();
   if (failure != outcomes.end()) result.first_failure = *failure;
@@ -206,4 +208,4 @@ JobResult run_under_mpirun(const JobOptions& options, const std::vector<std::str
   return result;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -14,28 +14,29 @@
 #include <algorithm>
 #include <sched.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-constexpr const char* kNetwork = "10.83.0";  // in the namespaces only
+constexpr const char* kNetwork = "10.83.0";  // used inside the namespaces only
 
-/// The namespace that this thread is in.
+/// The namespace of this thread.
 UniqueFd current_namespace() {
   UniqueFd space(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
   if (!space)
-    throw UsageError(fmt::format("this machine has no network namespaces to make hosts of: {}",
-                                 last_system_error()));
+    throw UsageError(
+        fmt::format("this machine has no network namespaces, which simulated hosts need: {}",
+                    last_system_error()));
   return space;
 }
 
-/// A new namespace, which this thread is in from now on.
+/// Makes a new namespace and moves this thread there.
 UniqueFd new_namespace() {
   if (::unshare(CLONE_NEWNET) != 0)
-    throw UsageError(
-        fmt::format("this machine permits no network namespaces, which hosts are made of: {}. In a "
-                    "container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN",
-                    last_system_error()));
+    throw UsageError(fmt::format(
+        "this machine permits no network namespaces, which simulated hosts need: {}. In a "
+        "container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN",
+        last_system_error()));
   return current_namespace();
 }
 
@@ -44,13 +45,13 @@ void move_to(const UniqueFd& space) {
     throw Error(fmt::format("cannot change to another network namespace: {}", last_system_error()));
 }
 
-/// What may be sent at once after a pause: a millisecond's worth, or a few packets. With more, a
-/// short array would never feel the limit.
+/// The burst size: a millisecond's worth of data, or a few packets. With a larger one, short arrays
+/// would not be limited at all.
 std::uint64_t burst_bytes(const NetworkLink& link) {
   return std::max<std::uint64_t>(16 * 1024, link.bits_per_second / 8 / 1000);
 }
 
-/// Limits what leaves through a device of this thread's namespace.
+/// Limits the outgoing traffic of a device in this thread's namespace.
 void slow_down(const std::string& device, const NetworkLink& link) {
   run_tool({"tc", "qdisc", "add", "dev", device, "root", "handle", "1:", "tbf", "rate",
             fmt::format("{}bit", link.bits_per_second), "burst", std::to_string(burst_bytes(link)),
@@ -61,7 +62,7 @@ void slow_down(const std::string& device, const NetworkLink& link) {
               "limit", "100000", "delay", fmt::format("{}us", link.latency.count())});
   } catch (const Error& error) {
     throw UsageError(fmt::format(
-        "this kernel cannot delay packets (sch_netem): leave the latency out. {}", error.what()));
+        "this kernel cannot delay packets (sch_netem): omit the latency. {}", error.what()));
   }
 }
 
@@ -106,7 +107,7 @@ void NetworkHosts::make_switch() {
   run_tool({"ip", "link", "set", "switch", "up"});
 }
 
-/// Ends at the switch, where it began.
+/// Returns with the thread at the switch, where it began.
 void NetworkHosts::add_host(int host, const NetworkLink& link) {
   const std::string port = fmt::format("port{}", host);
   const UniqueFd& space = hosts_.emplace_back(new_namespace());
@@ -123,4 +124,4 @@ void NetworkHosts::add_host(int host, const NetworkLink& link) {
   move_to(switch_);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -18,7 +18,7 @@ using Units = std::vector<std::pair<std::string_view, double>>;
 const Units kBandwidths{{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
 const Units kLatencies{{"us", 1}, {"ms", 1e3}};
 
-/// A number from `lowest` to `highest` of the first unit's base, and its unit.
+/// A number from `lowest` to `highest`, in the first unit's base, with its unit.
 std::optional<std::uint64_t> parse(std::string_view text, const Units& units, double lowest,
                                    double highest) {
   double number = 0;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> parse(std::string_view text, const Units& units, do
   return std::nullopt;
 }
 
-/// With the largest unit that makes it 1 or more.
+/// Uses the largest unit for which the number is at least 1.
 std::string format(double number, const Units& units) {
   auto unit = units.begin();
   for (auto larger = units.begin(); larger != units.end(); ++larger)
@@ -65,4 +65,4 @@ std::chrono::microseconds parse_latency(std::string_view text, std::string_view 
                                option, text));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -11,7 +11,7 @@
 
 #include <cerrno>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -19,7 +19,8 @@ constexpr std::chrono::milliseconds kSignOfLife(1000);
 
 }  // namespace
 
-NodeConnection::NodeConnection(ProvedConnection connection, std::chrono::milliseconds silence)
+NodeConnection::NodeConnection(AuthenticatedConnection connection,
+                               std::chrono::milliseconds silence)
     : silence_(silence),
       socket_(std::move(connection.socket)),
       received_(std::move(connection.received)),
@@ -39,7 +40,7 @@ std::vector<NodeMessage> NodeConnection::service() {
   try {
     while (auto payload = take_frame(received_)) messages.push_back(NodeMessage::decode(*payload));
   } catch (const Error& error) {
-    lose(fmt::format("it sent nonsense ({})", error.what()));
+    lose(fmt::format("it sent an invalid message ({})", error.what()));
   }
   if (!messages.empty()) heard_ = Deadline::after(silence_);
   if (heard_.passed()) lose(fmt::format("it has been silent for {:.0f} s", heard_.seconds()));
@@ -52,7 +53,7 @@ std::vector<NodeMessage> NodeConnection::service() {
 }
 
 void NodeConnection::receive() {
-  // What is beyond stays with the sender until the next call.
+  // The rest stays with the sender until the next call.
   constexpr std::size_t kMostUnread = 2 * kMaxFrame;
   char block[4096];
   while (lost_.empty() && received_.size() < kMostUnread) {
@@ -80,4 +81,4 @@ void NodeConnection::lose(const std::string& why) {
   if (lost_.empty()) lost_ = why;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

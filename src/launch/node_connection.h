@@ -1,5 +1,5 @@
-// NodeConnection: two launchers of a run talking. Both send something every second, so that each
-// notices when the other is gone, stopped or cut off.
+// NodeConnection: the connection between two launchers of a run. Both ends send a message every
+// second, so that each detects when the other is gone, stopped or disconnected.
 #pragma once
 
 #include "base/deadline.h"
@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// Never waits. One thread at a time.
+/// Never blocks. Thread safety: one thread at a time.
 class NodeConnection {
  public:
-  /// The other end counts as lost after `silence` without a word.
-  NodeConnection(ProvedConnection connection, std::chrono::milliseconds silence);
+  /// The other end counts as lost after `silence` without a message.
+  NodeConnection(AuthenticatedConnection connection, std::chrono::milliseconds silence);
 
   void send(const NodeMessage& message);
 
-  /// What has come since the last call, and a sign of life to the other end. To be called often.
+  /// Returns the messages since the last call, and sends a heartbeat. Call it often.
   std::vector<NodeMessage> service();
 
   /// Why the other end is lost; empty while it is not.
@@ -36,8 +36,8 @@ class NodeConnection {
   std::string received_;
   std::string outgoing_;
   std::string lost_;
-  Deadline heard_;  ///< when the other end must have said something
-  Deadline say_;    ///< when to say something
+  Deadline heard_;  ///< when the next message must have arrived
+  Deadline say_;    ///< when to send the next message
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

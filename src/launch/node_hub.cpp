@@ -6,11 +6,12 @@
 
 #include <algorithm>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-// A cause on one host and its consequence on another reach node 0 in either order, this close.
+// A cause on one host and its consequence on another may reach node 0 in either order within this
+// time.
 constexpr std::chrono::milliseconds kSettling(500);
 
 }  // namespace
@@ -40,24 +41,24 @@ void NodeHub::done() {
   done_ = true;
 }
 
-/// Takes new connections, and gives those that have said which node they are to that node.
+/// Accepts new connections, and assigns those that have sent a hello to their node.
 void NodeHub::welcome() {
-  for (ProvedConnection& connection : listener_.service())
-    strangers_.emplace_back(std::move(connection), options_.silence);
-  for (auto stranger = strangers_.begin(); stranger != strangers_.end();) {
-    const std::vector<NodeMessage> messages = stranger->service();
-    if (messages.empty() && stranger->lost().empty()) {
-      ++stranger;
+  for (AuthenticatedConnection& connection : listener_.service())
+    unidentified_.emplace_back(std::move(connection), options_.silence);
+  for (auto connection = unidentified_.begin(); connection != unidentified_.end();) {
+    const std::vector<NodeMessage> messages = connection->service();
+    if (messages.empty() && connection->lost().empty()) {
+      ++connection;
       continue;
     }
     if (!messages.empty() && messages[0].kind == NodeMessage::Kind::hello)
       for (Node& node : nodes_)
         if (node.number == messages[0].failure.node && !node.connection) {
-          node.connection.emplace(std::move(*stranger));
+          node.connection.emplace(std::move(*connection));
           for (std::size_t i = 1; i < messages.size(); ++i) take(node, messages[i]);
           if (failure_) node.connection->send({NodeMessage::Kind::failed, *failure_});
         }
-    stranger = strangers_.erase(stranger);
+    connection = unidentified_.erase(connection);
   }
 }
 
@@ -88,7 +89,7 @@ void NodeHub::settle() {
   const auto cause = std::find_if(reported_.begin(), reported_.end(),
                                   [](const RunFailure& failure) { return failure.likely_cause; });
   failure_ = cause != reported_.end() ? *cause : reported_.front();
-  give_up_ = Deadline::after(options_.patience);
+  give_up_ = Deadline::after(options_.end_timeout);
   tell_all({NodeMessage::Kind::failed, *failure_});
 }
 
@@ -106,4 +107,4 @@ void NodeHub::tell_all(const NodeMessage& message) {
     if (node.connection) node.connection->send(message);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

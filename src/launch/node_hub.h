@@ -1,4 +1,4 @@
-// NodeHub: node 0's launcher, to which those of all other nodes are connected.
+// NodeHub: node 0's launcher, to which the launchers of all other nodes connect.
 #pragma once
 
 #include "launch/node_connection.h"
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 struct NodeHubOptions {
-  /// After how long without a word from a node's launcher it counts as lost.
+  /// A node's launcher counts as lost after this long without a message.
   std::chrono::milliseconds silence = std::chrono::seconds(30);
   /// How long other nodes may take to end their workers after a failure.
-  std::chrono::milliseconds patience = std::chrono::seconds(30);
-  std::string run{};  ///< its identity
+  std::chrono::milliseconds end_timeout = std::chrono::seconds(30);
+  std::string run{};  ///< the run's identity
 };
 
 class NodeHub : public NodeWatch {
@@ -26,7 +26,7 @@ class NodeHub : public NodeWatch {
 
   Address address() const { return listener_.address(); }
 
-  /// From now on the nodes are watched. `hosts` has the name of every node's host.
+  /// Starts to watch the nodes. `hosts` has the name of every node's host.
   void expect(const std::vector<std::string>& hosts);
 
   void tick() override;
@@ -53,14 +53,14 @@ class NodeHub : public NodeWatch {
 
   const NodeHubOptions options_;
   GuardedListener listener_;
-  std::list<NodeConnection> strangers_;  ///< have not said yet which node they are
-  std::vector<Node> nodes_;              ///< all but node 0
-  std::vector<RunFailure> reported_;     ///< in the order in which they came
-  std::optional<Deadline> connected_;    ///< when all nodes must have connected
-  std::optional<Deadline> settled_;      ///< when to decide which failure was first
-  std::optional<Deadline> give_up_;      ///< when not to wait for the others any more
+  std::list<NodeConnection> unidentified_;  ///< connections whose node is not known yet
+  std::vector<Node> nodes_;                 ///< all nodes but node 0
+  std::vector<RunFailure> reported_;        ///< in order of arrival
+  std::optional<Deadline> connected_;       ///< deadline for all nodes to connect
+  std::optional<Deadline> settled_;         ///< when to decide which failure was first
+  std::optional<Deadline> give_up_;         ///< when to stop waiting for the other nodes
   bool done_ = false;
   bool ended_ = false;
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 NodeLink::NodeLink(const Address& hub, const std::string& token, int node,
                    std::chrono::milliseconds silence, const Deadline& deadline,
                    const std::string& run)
     : hub_(hub),
       node_(node),
-      connection_(connect_proved(hub, token, node_purpose(run), deadline), silence) {
+      connection_(connect_authenticated(hub, token, node_purpose(run), deadline), silence) {
   connection_.send({NodeMessage::Kind::hello, {.node = node_}});
 }
 
@@ -38,4 +38,4 @@ std::string node_purpose(const std::string& run) {
   return "launchers of run " + run;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,14 +1,14 @@
-// NodeLink: the launcher of any node but the first, connected to that of node 0.
+// NodeLink: the connection of another node's launcher to node 0's.
 #pragma once
 
 #include "launch/node_connection.h"
 #include "launch/node_watch.h"
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 class NodeLink : public NodeWatch {
  public:
-  /// Connects; throws as connect_proved does. `run` is the identity of the launchers' run.
+  /// Connects; throws like connect_authenticated. `run` is the identity of the run.
   NodeLink(const Address& hub, const std::string& token, int node,
            std::chrono::milliseconds silence, const Deadline& deadline,
            const std::string& run = "");
@@ -25,7 +25,7 @@ class NodeLink : public NodeWatch {
   bool ended_ = false;
 };
 
-/// What launchers' connections are for, in their handshake: a launcher of another run is refused.
+/// The purpose in the handshake of launchers' connections: a launcher of another run is refused.
 std::string node_purpose(const std::string& run);
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -6,14 +6,14 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
 constexpr int kMaxNodes = 1 << 16;
 constexpr std::size_t kMaxText = 4096;
 
-/// Takes a number and the space behind it off the front.
+/// Takes a number and the following space off the front.
 int take_number(std::string_view& payload, int highest) {
   const std::size_t space = payload.find(' ');
   if (space == std::string_view::npos) throw Error("a launcher's message that is too short");
@@ -39,4 +39,4 @@ NodeMessage NodeMessage::decode(std::string_view payload) {
   return message;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -4,13 +4,13 @@
 
 #include <cstring>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 std::string Outcome::how() const {
   if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal));
   if (unknown)
-    return "ended, but nobody knows how: its exit code was collected by another part of this "
-           "program";
+    return "ended with unknown status: another part of this program collected its exit "
+           "code";
   return fmt::format("exited with code {}", exit_code);
 }
 
@@ -25,4 +25,4 @@ int JobResult::code() const {
   return first_failure ? first_failure->code() : 0;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

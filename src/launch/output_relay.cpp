@@ -17,12 +17,12 @@
 #include <array>
 #include <cerrno>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
 constexpr std::size_t kBlock = 64 * 1024;
-constexpr int kIdle = 100;  // milliseconds after which a line that was only begun is shown
+constexpr int kIdle = 100;  // milliseconds after which an incomplete line is shown
 
 bool same_file(int one, int other) {
   struct stat a {};
@@ -86,12 +86,12 @@ void OutputRelay::start() {
 
 void OutputRelay::workers_ended() {
   workers_ended_ = true;
-  wake_.ring();
+  wake_.wake();
 }
 
 std::vector<std::string> OutputRelay::stop() {
   stop_ = true;
-  wake_.ring();
+  wake_.wake();
   if (thread_.joinable()) thread_.join();
   std::vector<std::string> warnings = warnings_;
   for (const OutputSink* sink : {&output_, &error_}) {
@@ -101,7 +101,7 @@ std::vector<std::string> OutputRelay::stop() {
     if (!sink->empty())
       warnings.push_back(
           fmt::format("the last {} bytes of the workers' output are missing: "
-                      "nobody read {}",
+                      "{} was not read",
                       sink->waiting(), sink->name()));
   }
   return warnings;
@@ -113,7 +113,7 @@ std::vector<std::string> OutputRelay::last_lines(int rank) const {
 }
 
 void OutputRelay::run() {
-  // A reader that goes must not take the launcher with it.
+  // A reader that is gone must not end the launcher by SIGPIPE.
   sigset_t pipe_signal;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
@@ -128,27 +128,27 @@ bool OutputRelay::relay_once() {
   std::vector<pollfd> watched{{wake_.fd(), POLLIN, 0}};
   bool begun = false;
   for (const Stream& stream : streams_) {
-    // A full sink's pipes are not asked for: a closed one would be reported over and over.
+    // The pipes of a full sink are not polled: a closed one would be reported repeatedly.
     watched.push_back({stream.sink->full() ? -1 : stream.read_end.get(), POLLIN, 0});
     begun = begun || (stream.lines.has_rest() && !options_.prefix);
   }
   for (const OutputSink* sink : {&output_, &error_})
     watched.push_back({sink->empty() ? -1 : sink->fd(), POLLOUT, 0});
   const int ready = ::poll(watched.data(), watched.size(), begun ? kIdle : -1);
-  wake_.silence();
+  wake_.reset();
 
   std::size_t index = 1;
   for (Stream& stream : streams_) {
     if (watched[index++].revents != 0) read_from(stream, kBlock);
     if (ready == 0 && !options_.prefix) flush_rest(stream);
   }
-  const bool ended = workers_ended_;  // asked once: they may end right here
+  const bool ended = workers_ended_;  // read once: they may end at this point
   if (ended) take_what_is_left();
   for (OutputSink* sink : {&output_, &error_}) progress_ += sink->write_some();
   return !ended || !output_.empty() || !error_.empty();
 }
 
-/// Returns how much came; 0 if nothing more will, or nothing is there.
+/// Returns the number of bytes read; 0 at the end, or if nothing is available.
 std::size_t OutputRelay::read_from(Stream& stream, std::size_t limit) {
   std::array<char, kBlock> block;
   const ssize_t got = ::read(stream.read_end.get(), block.data(), std::min(limit, block.size()));
@@ -169,7 +169,7 @@ void OutputRelay::pass_on(Stream& stream, const std::string& text) {
   if (record.log &&
       ::write(record.log.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     warnings_.push_back(
-        fmt::format("the log of rank {} is not whole: {}", stream.rank, last_system_error()));
+        fmt::format("the log of rank {} is incomplete: {}", stream.rank, last_system_error()));
     record.log.reset();
   }
   if (!options_.prefix) return stream.sink->put(text);
@@ -183,7 +183,7 @@ void OutputRelay::flush_rest(Stream& stream) {
 void OutputRelay::take_what_is_left() {
   for (Stream& stream : streams_) {
     if (!stream.read_end) continue;
-    // Only what is there now: something that outlives its worker could write for ever.
+    // Only the data available now: a process that outlives its worker could write for ever.
     int there = 0;
     ::ioctl(stream.read_end.get(), FIONREAD, &there);
     auto left = static_cast<std::size_t>(std::max(0, there));
@@ -197,4 +197,4 @@ void OutputRelay::take_what_is_left() {
   }
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <limits.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 void OutputSink::put(std::string_view bytes) {
   if (!gone_) queue_.append(bytes);
@@ -22,9 +22,8 @@ bool OutputSink::writable() const {
 
 std::size_t OutputSink::write_some() {
   std::size_t written = 0;
-  // A pipe that is writable takes this much without blocking; asked each time, because standard
-  // output and error may be one pipe. The descriptor itself stays as it is: it is shared with
-  // others.
+  // A writable pipe takes this much without blocking; polled each time, because standard output and
+  // error may be one pipe. The descriptor's flags stay unchanged, because other processes share it.
   while (written < queue_.size() && writable()) {
     const std::size_t length = std::min<std::size_t>(queue_.size() - written, PIPE_BUF);
     const ssize_t put = ::write(fd_, queue_.data() + written, length);
@@ -41,4 +40,4 @@ std::size_t OutputSink::write_some() {
   return written;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,22 +1,22 @@
-// OutputSink: where the launcher passes its workers' output on to: its own standard output or
-// error. Never waits, whatever reads there: what cannot be written yet is queued.
+// OutputSink: the destination of the workers' output: the launcher's standard output or error.
+// Never blocks: bytes that cannot be written yet are queued.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// One thread at a time. REQUIRES: SIGPIPE is blocked or ignored in it.
+/// Thread safety: one thread at a time. REQUIRES: SIGPIPE is blocked or ignored in it.
 class OutputSink {
  public:
-  /// How much may wait here before its feeders should be left waiting too.
+  /// Queue length from which the sources should be left waiting too.
   static constexpr std::size_t kFull = 1 << 20;
 
   /// Does not own the descriptor; `name` is for messages.
   OutputSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
-  /// Once the reader is gone, all is dropped.
+  /// Once the reader is gone, everything is dropped.
   void put(std::string_view bytes);
 
   int fd() const { return fd_; }
@@ -25,11 +25,11 @@ class OutputSink {
   std::size_t waiting() const { return queue_.size(); }
   const std::string& name() const { return name_; }
 
-  /// Writes what can be written now; returns how much that was. A reader that has gone is no error:
-  /// nobody wants the output. Anything else that goes wrong is in trouble().
+  /// Writes as much as possible without blocking; returns the number of bytes. A reader that is
+  /// gone is not an error. Any other failure is in trouble().
   std::size_t write_some();
 
-  /// Why nothing can be written any more: a full disk. Empty if all is well.
+  /// Why writing is impossible, for example a full disk. Empty if there is no problem.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -42,4 +42,4 @@ class OutputSink {
   bool gone_ = false;
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

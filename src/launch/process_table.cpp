@@ -14,11 +14,11 @@
 #include <sstream>
 #include <string_view>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// The content of a file below /proc; empty if the process is gone or another user's.
+/// The content of a file below /proc; empty if the process is gone or belongs to another user.
 std::string read_proc(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -63,11 +63,11 @@ bool has_mark(pid_t process, const std::string& mark) {
 }
 
 Processes marked_processes(const std::string& mark) {
-  // The environment of a process that has ended is empty.
+  // The environment of an ended process is empty.
   Processes found;
   for (pid_t process : numbers_in("/proc"))
     if (process != ::getpid() && has_mark(process, mark)) found.insert(process);
   return found;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 ExecTexts::ExecTexts(std::vector<std::string> texts) : texts_(std::move(texts)) {
   for (std::string& text : texts_) pointers_.push_back(text.data());
@@ -46,7 +46,7 @@ std::vector<std::string> Program::environment_with(
 }
 
 void Program::execute(const ExecTexts& environment) const {
-  // Workers are not in the terminal's foreground: reading from it would stop them.
+  // Workers are not in the terminal's foreground group: reading from it would stop them.
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::execvpe(name_.c_str(), command_.get(), environment.get());
@@ -61,4 +61,4 @@ void Program::require_started() const {
     throw UsageError(fmt::format("cannot start '{}': {}", name_, std::strerror(error)));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,5 +1,5 @@
-// Program: a command line and an environment, made ready before fork, because between fork and exec
-// hardly anything is safe to do.
+// Program: a command line and an environment, prepared before fork, because little is safe between
+// fork and exec.
 #pragma once
 
 #include "base/unique_fd.h"
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// Texts as exec wants them.
+/// Texts in the form that exec requires.
 class ExecTexts {
  public:
   explicit ExecTexts(std::vector<std::string> texts);
@@ -29,21 +29,21 @@ class Program {
   /// Throws UsageError for an empty command.
   explicit Program(const std::vector<std::string>& command);
 
-  /// This process's variables without those of `removed`, and with `changes`.
+  /// This process's variables without `removed` and with `changes`.
   static std::vector<std::string> environment_with(
       const std::map<std::string, std::string>& changes, const std::vector<const char*>& removed);
 
-  /// In a child: never returns.
+  /// Executes the program. Call it in a child: it never returns.
   [[noreturn]] void execute(const ExecTexts& environment) const;
 
-  /// Throws UsageError if a child could not execute it.
+  /// Throws UsageError if a child could not execute the program.
   void require_started() const;
 
  private:
   const std::string name_;
   const ExecTexts command_;
-  UniqueFd failures_;  ///< where children that could not exec have written why
-  UniqueFd report_;    ///< its other end; closed by a successful exec
+  UniqueFd failures_;  ///< children that could not exec write the errno there
+  UniqueFd report_;    ///< its write end; closed by a successful exec
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

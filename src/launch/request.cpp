@@ -15,18 +15,18 @@
 #include <optional>
 #include <span>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
 using Request = std::vector<std::string>;
 
 constexpr const char* kArrival = "all ranks' arrival";
-/// The first line of what a rank publishes that cannot join; the reason follows.
+/// The first line published by a rank that cannot join; the reason follows.
 constexpr const char* kFailed = "cannot join";
-/// For ranks that may not come at all, when others have a difference to be told of.
+/// How long to wait for ranks that may not arrive, when others have a difference to report.
 constexpr std::chrono::seconds kForTheRest(3);
-/// The list of ranks may be long.
+/// Limit on the message, because the list of ranks may be long.
 constexpr std::size_t kLongestVerdict = 4096;
 
 std::string request_key(int rank) {
@@ -47,7 +47,7 @@ std::string name_failure(int rank, const std::string& why) {
   return fmt::format("rank {} cannot join the run: {}", rank, why);
 }
 
-/// What a rank asks for. Throws PeerLostError if it cannot join.
+/// A rank's request. Throws PeerLostError if it cannot join.
 Request request_of(comm::Store& store, int rank, const Deadline& deadline) {
   Request request = split(store.get(request_key(rank), deadline, rank), '\n');
   if (request.front() != kFailed) return request;
@@ -55,7 +55,7 @@ Request request_of(comm::Store& store, int rank, const Deadline& deadline) {
   throw PeerLostError(rank, name_failure(rank, why));
 }
 
-/// What each rank asks for. Once two differ, the rest is not waited for any longer than a moment.
+/// The requests of all ranks. Once two differ, the rest is waited for only a moment.
 std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers, bool elastic,
                                                  const Deadline& deadline) {
   std::vector<std::optional<Request>> requests;
@@ -79,8 +79,8 @@ std::string verdict_on_lost(int rank, const std::string& how) {
   return fmt::format("{} {}", rank, how);
 }
 
-/// What rank 0 tells all: nothing if all are alike, else −1 and the difference, or the rank that
-/// has ended and how.
+/// The result that rank 0 publishes: empty if all requests are the same, else −1 and the
+/// difference, or the rank that has ended and how.
 std::string judge(comm::Store& store, int workers, bool elastic, const Deadline& deadline) {
   std::string verdict;
   try {
@@ -99,12 +99,12 @@ std::string judge(comm::Store& store, int workers, bool elastic, const Deadline&
       static_cast<int>(parse_integer(verdict.substr(0, space), "rank 0's verdict", -1, kMaxRank));
   if (lost >= 0) throw PeerLostError(lost, text);
   throw MismatchError(
-      fmt::format("the ranks of this run were not started alike: {}. Give all of them the same "
+      fmt::format("the ranks of this run were started differently: {}. Give all of them the same "
                   "program, options and environment",
                   text));
 }
 
-/// Rank 0 asks only the ranks of its own world: those beyond it compare themselves with rank 0.
+/// Rank 0 checks only the ranks of its own world: ranks beyond it compare themselves with rank 0.
 std::string judge_against_first(comm::Store& store, int rank, const Deadline& deadline) {
   std::vector<std::optional<Request>> requests(static_cast<std::size_t>(rank) + 1);
   requests.front() = request_of(store, 0, deadline);
@@ -113,14 +113,14 @@ std::string judge_against_first(comm::Store& store, int rank, const Deadline& de
   return difference.empty() ? "" : "-1 " + difference;
 }
 
-/// Rank 0 may serve the rendezvous: it stays until all have heard.
+/// Rank 0 may serve the rendezvous, so it stays until all ranks have read the result.
 void wait_until_heard(comm::Store& store, int workers) {
   const Deadline soon = Deadline::after(kForTheRest);
   for (int rank = 1; rank < workers; ++rank) {
     try {
       store.get(heard_key(rank), soon, rank);
     } catch (const Error&) {
-      // It will not hear of it any more, or never came.
+      // The rank has ended or never arrived.
     }
   }
 }
@@ -168,4 +168,4 @@ void require_same_requests(comm::Store& store, int rank, int workers, bool elast
   throw_verdict(verdict);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

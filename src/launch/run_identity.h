@@ -1,16 +1,16 @@
 // The identity of a run: 128 random bits, drawn by the process that serves its rendezvous. A
-// process that a run has left behind still knows the port and the token that the next run uses; the
-// identity tells it that this is another run. A run that a launcher starts again keeps its
-// identity, and each of its starts has a name of its own: identity/restart.
+// leftover process of an earlier run may know the port and the token of the next run; the identity
+// tells it that this is another run. A run that a launcher restarts keeps its identity, and each of
+// its starts has its own name: identity/restart.
 #pragma once
 
 #include "base/handshake.h"
 
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// Where the rendezvous has the identity of its run.
+/// The key of the run's identity at the rendezvous.
 inline constexpr const char* kRunKey = "run";
 
 inline std::string make_run_identity() {
@@ -23,9 +23,9 @@ inline std::string name_start(const std::string& run, int restart) {
   return run + "/" + std::to_string(restart);
 }
 
-/// The run that a start belongs to; a run's identity is returned as it is.
+/// The run that a start belongs to; a run's identity is returned unchanged.
 inline std::string run_of_start(const std::string& start) {
   return start.substr(0, start.find('/'));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -24,7 +24,7 @@ std::optional<std::string> first_set(const Variables& variables,
 }
 
 /// Whether this process is a batch script, or runs in one, rather than in a step of srun: Slurm
-/// gives it rank 0 of the whole allocation though it is alone.
+/// gives it rank 0 of the whole allocation although it is alone.
 bool in_batch_script(const Variables& variables) {
   return variables("ENVIRONMENT") == "BATCH" &&
          !first_set(variables, {"SLURM_STEP_ID", "SLURM_STEPID", "SLURM_STEP_NUM_TASKS"});
@@ -42,7 +42,7 @@ std::string master_host(const Variables& variables) {
     throw UsageError(
         "SLURM_PROCID is set but SLURM_JOB_NODELIST is not: set MASTER_ADDR to rank "
         "0's host, or use srun");
-  // On one host nobody else has to reach it.
+  // On one host, no other host has to reach it.
   return names_one_host(*nodes) ? "127.0.0.1" : first_host(*nodes);
 }
 
@@ -86,7 +86,8 @@ std::string first_host(const std::string& nodes) {
                     "rank 0's host",
                     nodes));
   };
-  // Of "a[b-c,d]e[f]g,h" only the first of every bracket counts, up to a comma outside of them.
+  // In "a[b-c,d]e[f]g,h" only the first item of every bracket counts, up to a comma outside of
+  // brackets.
   std::string host;
   for (std::size_t at = 0; at < nodes.size() && nodes[at] != ',';) {
     if (nodes[at] == ']') throw refuse();
@@ -121,9 +122,9 @@ std::optional<int> tasks_on_node(const std::string& text, int index) {
       index -= nodes;
     }
   } catch (const UsageError&) {
-    // Only a hint: a run does without it.
+    // The value is only a hint: the run works without it.
   }
   return std::nullopt;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

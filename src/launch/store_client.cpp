@@ -18,25 +18,26 @@
 #include <exception>
 #include <utility>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
 constexpr std::size_t kMaxIdle = 4;
 
-/// Connections that one request may be tried on.
+/// Number of connections on which one request may be tried.
 constexpr int kMaxAttempts = 3;
 
 /// How long a rendezvous that has closed a connection has to accept another.
 constexpr std::chrono::milliseconds kReconnectWithin{2000};
 
-/// Not a vouch: it is about the connection that it came on. The others ask the same again, and the
-/// server keeps only the first word on a key or a rank's end.
+/// Whether a request may be sent again. Not lost_on_disconnect, which is about the connection it
+/// was sent on. Repeating the others is harmless: the server keeps only the first value of a key
+/// and the first report of a rank's end.
 bool may_be_repeated(const StoreRequest& request) {
-  return request.kind != StoreRequest::Kind::vouch;
+  return request.kind != StoreRequest::Kind::lost_on_disconnect;
 }
 
-/// Waits until the socket can be read, or written, or for a while; false at the deadline.
+/// Waits until the socket is readable or writable, or for a while; false at the deadline.
 bool wait_for(const UniqueFd& socket, short event, const WaitLimit& limit) {
   pollfd watched{socket.get(), event, 0};
   const auto slice = std::min(limit.deadline.left(), WaitLimit::kTick);
@@ -57,8 +58,8 @@ StoreClient::StoreClient(const Address& address, std::string token, const Deadli
     : address_(address),
       token_(std::move(token)),
       run_(std::move(run)),
-      patience_(static_cast<std::int64_t>(1000 * deadline.seconds())) {
-  ProvedConnection first = connect(deadline);
+      default_timeout_(static_cast<std::int64_t>(1000 * deadline.seconds())) {
+  AuthenticatedConnection first = connect(deadline);
   if (run_ == run_of_start(run_)) run_ = run_served_by(first, deadline);
   keep_connection(std::move(first));
 }
@@ -66,9 +67,9 @@ StoreClient::StoreClient(const Address& address, std::string token, const Deadli
 void StoreClient::set(const std::string& key, const std::string& value) {
   const auto known = try_to_set(key, value);
   if (!known) return;
-  if (*known == value)  // by this very process, as far as the value says who set it
+  if (*known == value)  // set by this very process, according to the value
     throw UsageError(fmt::format(
-        "{} has come to this run before ({}): start each process only once. A process whose init() "
+        "{} has already joined this run ({}): start each process only once. A process whose init() "
         "failed cannot join the same run again: start the whole run again",
         key, value));
   throw UsageError(fmt::format("two processes claim to be {}, one of them {}: start each only once",
@@ -87,7 +88,7 @@ std::optional<std::string> StoreClient::try_to_set(const std::string& key,
   if (answer.status == StoreStatus::already_set && !by_this) return std::move(answer.value);
   if (answer.status == StoreStatus::full)
     throw Error(
-        fmt::format("the rendezvous at {} keeps no more: '{}' was not set", address_.text(), key));
+        fmt::format("the rendezvous at {} is full: '{}' was not set", address_.text(), key));
   return std::nullopt;
 }
 
@@ -96,7 +97,7 @@ bool StoreClient::claim(const std::string& key, const std::string& value) {
   if (answer.status == StoreStatus::ok) return !answer.value.empty();
   if (answer.status == StoreStatus::full)
     throw Error(
-        fmt::format("the rendezvous at {} keeps no more: '{}' was not set", address_.text(), key));
+        fmt::format("the rendezvous at {} is full: '{}' was not set", address_.text(), key));
   throw UsageError(fmt::format("two processes claim to be {}, one of them {}: start each only once",
                                key, answer.value));
 }
@@ -110,17 +111,18 @@ std::optional<std::string> StoreClient::look(const std::string& key) {
 std::string StoreClient::get(const std::string& key, const WaitLimit& limit, int owner) {
   Answer answer = ask({StoreRequest::Kind::get, key, {}, owner}, limit);
   if (answer.status == StoreStatus::owner_ended)
-    throw PeerLostError(owner, fmt::format("rank {} {} before it joined the run ('{}' never came)",
-                                           owner, answer.value, key));
+    throw PeerLostError(
+        owner, fmt::format("rank {} {} before it joined the run ('{}' was never set)", owner,
+                           answer.value, key));
   return std::move(answer.value);
 }
 
-std::optional<std::string> StoreClient::ending_of(int rank, std::chrono::milliseconds patience) {
-  // What the server already knows takes a moment to come, too.
+std::optional<std::string> StoreClient::ending_of(int rank, std::chrono::milliseconds timeout) {
+  // Even an answer that the server already has takes a moment to arrive.
   constexpr std::chrono::milliseconds kRoundTrip{200};
   try {
-    const Deadline deadline = Deadline::after(std::max(patience, kRoundTrip));
-    const auto kind = patience.count() > 0 ? StoreRequest::Kind::ending : StoreRequest::Kind::ended;
+    const Deadline deadline = Deadline::after(std::max(timeout, kRoundTrip));
+    const auto kind = timeout.count() > 0 ? StoreRequest::Kind::ending : StoreRequest::Kind::ended;
     Answer answer = ask({kind, {}, {}, rank}, deadline);
     if (answer.status == StoreStatus::not_yet) return std::nullopt;
     return std::move(answer.value);
@@ -133,8 +135,8 @@ void StoreClient::note_ending(int rank, const std::string& how) {
   ask({StoreRequest::Kind::report, {}, how, rank}, own_deadline());
 }
 
-void StoreClient::vouch_for(int rank) {
-  ask({StoreRequest::Kind::vouch, {}, {}, rank}, own_deadline());
+void StoreClient::declare_lost_on_disconnect(int rank) {
+  ask({StoreRequest::Kind::lost_on_disconnect, {}, {}, rank}, own_deadline());
 }
 
 StoreClient::Answer StoreClient::ask(const StoreRequest& request, const WaitLimit& limit) {
@@ -143,15 +145,16 @@ StoreClient::Answer StoreClient::ask(const StoreRequest& request, const WaitLimi
                  "a key of {} bytes and a value of {} are too long for the store",
                  request.key.size(), request.value.size());
   if (!owner_.is_this_one()) comm::throw_in_child("its parent's connection to the rendezvous");
-  bool sent = false;  // on a connection that was then lost: it may have been carried out
+  bool sent = false;  // on a connection that was then lost: it may have been executed
   std::exception_ptr lost;
   for (int attempt = 1;; ++attempt) {
     bool connected = false;
     try {
-      ProvedConnection connection = take_connection(lost ? limit_for_reconnecting(limit) : limit);
+      AuthenticatedConnection connection =
+          take_connection(lost ? limit_for_reconnecting(limit) : limit);
       connected = true;
       const bool repeated = std::exchange(sent, true);
-      // One that fails here is closed: its answer could still come, and be taken for another's.
+      // A failed connection is closed: its late answer could be taken for that of another request.
       std::string answer = exchange(connection, request, limit);
       keep_connection(std::move(connection));
       return {static_cast<StoreStatus>(answer[0]), answer.substr(1), repeated};
@@ -167,11 +170,11 @@ StoreClient::Answer StoreClient::ask(const StoreRequest& request, const WaitLimi
 
 WaitLimit StoreClient::limit_for_reconnecting(const WaitLimit& limit) {
   Lock lock(mutex_);
-  idle_.clear();  // they are likely to have been lost, too
+  idle_.clear();  // they are probably lost too
   return {Deadline::after(std::min(limit.deadline.left(), kReconnectWithin)), limit.tick};
 }
 
-std::string StoreClient::exchange(ProvedConnection& connection, const StoreRequest& request,
+std::string StoreClient::exchange(AuthenticatedConnection& connection, const StoreRequest& request,
                                   const WaitLimit& limit) const {
   auto lost = [&](const std::string& why) {
     return RendezvousLostError(fmt::format("lost the rendezvous at {} while asking for {}: {}",
@@ -182,7 +185,7 @@ std::string StoreClient::exchange(ProvedConnection& connection, const StoreReque
   for (;;) {
     if (!wait_for(connection.socket, unsent.empty() ? POLLIN : POLLOUT, limit))
       throw TimeoutError(fmt::format(
-          "{} did not come within {:.1f} s from the rendezvous at {}: did all ranks start?",
+          "{} was not available within {:.1f} s at the rendezvous at {}: did all ranks start?",
           describe(request), limit.deadline.seconds(), address_.text()));
     if (!unsent.empty()) {
       const ssize_t sent = ::send(fd, unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -203,11 +206,11 @@ std::string StoreClient::exchange(ProvedConnection& connection, const StoreReque
   }
 }
 
-ProvedConnection StoreClient::take_connection(const WaitLimit& limit) {
+AuthenticatedConnection StoreClient::take_connection(const WaitLimit& limit) {
   {
     Lock lock(mutex_);
     if (!idle_.empty()) {
-      ProvedConnection connection = std::move(idle_.back());
+      AuthenticatedConnection connection = std::move(idle_.back());
       idle_.pop_back();
       return connection;
     }
@@ -215,8 +218,9 @@ ProvedConnection StoreClient::take_connection(const WaitLimit& limit) {
   return connect(limit);
 }
 
-ProvedConnection StoreClient::connect(const WaitLimit& limit) const {
-  ProvedConnection connection = connect_proved(address_, token_, kStorePurpose, limit);
+AuthenticatedConnection StoreClient::connect(const WaitLimit& limit) const {
+  AuthenticatedConnection connection =
+      connect_authenticated(address_, token_, kStorePurpose, limit);
   detect_dead_hosts(connection.socket);
   if (run_.empty()) return connection;
   const std::string theirs = run_served_by(connection, limit);
@@ -226,19 +230,21 @@ ProvedConnection StoreClient::connect(const WaitLimit& limit) const {
         "the run at {} has been started again ({}), and this process belongs to an earlier start "
         "({}), which has ended",
         address_.text(), theirs, run_));
-  throw OtherRunError(fmt::format(
-      "the rendezvous at {} belongs to run {}, and this process to run {}, which has ended: it was "
-      "left behind, and joins no other run",
-      address_.text(), run_of_start(theirs), run_of_start(run_)));
+  throw OtherRunError(
+      fmt::format("the rendezvous at {} belongs to run {}, but this process belongs to run {}, "
+                  "which has ended: a "
+                  "leftover process cannot join another run",
+                  address_.text(), run_of_start(theirs), run_of_start(run_)));
 }
 
-std::string StoreClient::run_served_by(ProvedConnection& connection, const WaitLimit& limit) const {
+std::string StoreClient::run_served_by(AuthenticatedConnection& connection,
+                                       const WaitLimit& limit) const {
   return exchange(connection, {StoreRequest::Kind::look, kRunKey, {}, -1}, limit).substr(1);
 }
 
-void StoreClient::keep_connection(ProvedConnection connection) {
+void StoreClient::keep_connection(AuthenticatedConnection connection) {
   Lock lock(mutex_);
   if (idle_.size() < kMaxIdle) idle_.push_back(std::move(connection));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

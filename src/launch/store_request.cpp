@@ -2,7 +2,7 @@
 
 #include <lockstep/error.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -46,11 +46,11 @@ StoreRequest StoreRequest::decode(std::string_view payload) {
   const auto rank = static_cast<std::int32_t>(take(payload, 4));
   const std::size_t key_length = take(payload, 2);
   if (kind < 1 || kind > 8 || key_length > payload.size())
-    throw Error("a request to the store that makes no sense");
+    throw Error("an invalid request to the store");
   StoreRequest request{static_cast<Kind>(kind), std::string(payload.substr(0, key_length)),
                        std::string(payload.substr(key_length)), rank};
   if (!makes_sense(request)) throw Error("a request to the store beyond its limits");
   return request;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,4 +1,4 @@
-// What ranks ask of the store, and its answers, as they travel in frames (base/frame.h).
+// The requests to the store and its answers, as sent in frames (base/frame.h).
 #pragma once
 
 #include "base/frame.h"
@@ -7,28 +7,29 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 constexpr std::size_t kMaxKey = 1024;
 constexpr std::size_t kMaxValue = 60 * 1024;
 constexpr int kMaxRank = (1 << 16) - 1;
 
-/// What a rank, or another host's launcher, asks of the store.
+/// A request of a rank or of another host's launcher.
 struct StoreRequest {
   enum class Kind : std::uint8_t {
     set = 1,     ///< answered at once
-    get = 2,     ///< waits for the key, or for the end of the rank that owns it
+    get = 2,     ///< waits for the key, or for the end of its owner
     ending = 3,  ///< waits for the end of the rank
     report = 4,  ///< the rank ended as the value says; answered at once
     ended = 5,   ///< like ending, but answered at once
     look = 6,    ///< like get, but answered at once
-    vouch = 7,   ///< the rank is lost if this connection ends before its end was told; likewise
-    claim = 8,   ///< like set, but another may set the same value once this connection has ended
+    /// The rank is lost if this connection ends before its end was reported; answered at once.
+    lost_on_disconnect = 7,
+    claim = 8,  ///< like set, but another may set the same value once this connection has ended
   };
   Kind kind = Kind::get;
-  std::string key;    ///< of set, claim, get and look
-  std::string value;  ///< of set, claim and report
-  int rank = -1;      ///< get: the key's owner, or −1; else the rank that is meant
+  std::string key;    ///< for set, claim, get and look
+  std::string value;  ///< for set, claim and report
+  int rank = -1;      ///< get: the key's owner, or −1; else the rank in question
 
   std::string encode() const;
   /// Throws Error if the bytes are not a request.
@@ -37,11 +38,11 @@ struct StoreRequest {
 
 /// The first byte of every answer.
 enum class StoreStatus : std::uint8_t {
-  ok = 1,           ///< get's value, how a rank ended, or what a claim has taken over follows
-  already_set = 2,  ///< what the key is set to follows
-  owner_ended = 3,  ///< the key is not set, and how its owner ended follows
-  full = 4,         ///< the store keeps no more
-  not_yet = 5,      ///< the rank has not ended, as far as is known; nobody has set the key
+  ok = 1,  ///< followed by get's value, how a rank ended, or whether a claim was taken over
+  already_set = 2,  ///< followed by the key's value
+  owner_ended = 3,  ///< the key is not set; followed by how its owner ended
+  full = 4,         ///< the store has reached its size limit
+  not_yet = 5,      ///< the rank has not ended as far as is known; the key is not set
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -29,7 +29,7 @@ StoreServer::StoreServer(const Address& address, std::string token, std::string 
       events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_) throw_if_descriptor_shortage("serve the rendezvous");
   LOCKSTEP_CHECK(events_, "the kernel gives no event queue");
-  LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, bell_.fd(), false) &&
+  LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, wake_event_.fd(), false) &&
                      watch(events_, EPOLL_CTL_ADD, listener_.fd(), false),
                  "the listener cannot be watched");
   table_.publish(kRunKey, run_);
@@ -41,7 +41,7 @@ StoreServer::~StoreServer() {
     Lock lock(mutex_);
     stop_ = true;
   }
-  bell_.ring();
+  wake_event_.wake();
   thread_.join();
 }
 
@@ -54,7 +54,7 @@ void StoreServer::note_ending(int rank, const std::string& how) {
     Lock lock(mutex_);
     notes_.emplace_back(rank, how);
   }
-  bell_.ring();
+  wake_event_.wake();
 }
 
 void StoreServer::serve() {
@@ -70,13 +70,14 @@ void StoreServer::serve() {
     for (auto& [fd, connection] : connections_) flush(connection);
     std::erase_if(connections_, [](const auto& each) { return each.second.closed; });
     // Last, so that a new connection does not get the events of an old one with its number.
-    for (ProvedConnection& proved : listener_.service()) admit(std::move(proved));
+    for (AuthenticatedConnection& authenticated : listener_.service())
+      admit(std::move(authenticated));
   }
 }
 
-/// Takes over what other threads noted; false if it is time to stop.
+/// Takes over the notes of other threads; false if it is time to stop.
 bool StoreServer::take_notes() {
-  bell_.silence();
+  wake_event_.reset();
   std::vector<std::pair<int, std::string>> notes;
   {
     Lock lock(mutex_);
@@ -89,13 +90,13 @@ bool StoreServer::take_notes() {
   return true;
 }
 
-void StoreServer::admit(ProvedConnection proved) {
-  const int fd = proved.socket.get();
+void StoreServer::admit(AuthenticatedConnection authenticated) {
+  const int fd = authenticated.socket.get();
   if (connections_.size() >= kMaxConnections || !watch(events_, EPOLL_CTL_ADD, fd, false)) return;
-  detect_dead_hosts(proved.socket);
+  detect_dead_hosts(authenticated.socket);
   Connection& connection =
-      connections_.try_emplace(fd, std::move(proved.socket), table_).first->second;
-  connection.session.feed(proved.received);
+      connections_.try_emplace(fd, std::move(authenticated.socket), table_).first->second;
+  connection.session.feed(authenticated.received);
   flush(connection);
 }
 
@@ -109,7 +110,7 @@ void StoreServer::receive(Connection& connection) {
     connection.session.feed({block, static_cast<std::size_t>(got)});
 }
 
-/// Sends what the socket takes; the rest waits until there is room again.
+/// Sends as much as the socket takes; the rest waits until it is writable.
 void StoreServer::flush(Connection& connection) {
   std::string& outgoing = connection.session.outgoing();
   if (connection.session.broken()) connection.closed = true;
@@ -126,4 +127,4 @@ void StoreServer::flush(Connection& connection) {
   connection.wants_to_write = rest;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,11 +1,11 @@
-// StoreServer: the rendezvous. It lives in the launcher, so that any rank may die. It serves only
-// who proves the run's token; a connection that talks nonsense, or does not read its answers, is
-// dropped without disturbing the others.
+// StoreServer: the rendezvous. It runs in the launcher, so that any rank may die. It serves only
+// connections that prove the run's token; a connection that sends invalid requests or does not read
+// its answers is dropped without affecting the others.
 #pragma once
 
-#include "base/bell.h"
 #include "base/guarded_listener.h"
 #include "base/thread_annotations.h"
+#include "base/wake_event.h"
 #include "launch/store_session.h"
 
 #include <map>
@@ -14,18 +14,18 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// Connections prove themselves with this purpose (base/handshake.h).
+/// The purpose in the handshake of its connections (base/handshake.h).
 constexpr const char* kStorePurpose = "rendezvous";
 
 class StoreServer {
  public:
   static constexpr std::size_t kMaxConnections = 1 << 16;
 
-  /// Listens at once, so that address() can be told to workers; answers from start() on. In between
-  /// the process may fork. Throws UsageError for an address beyond loopback without a token.
-  /// `run` is the identity of the run that it serves; empty: one is drawn.
+  /// Listens at once, so that address() can be passed to workers; answers after start(). The
+  /// process may fork in between. Throws UsageError for an address beyond loopback without a token.
+  /// `run` is the identity of the run; if empty, a new one is drawn.
   explicit StoreServer(const Address& address = {"127.0.0.1", 0}, std::string token = "",
                        std::string run = "");
   ~StoreServer();
@@ -34,8 +34,8 @@ class StoreServer {
   const std::string& run() const { return run_; }
   void start();
 
-  /// Tells all who wait for this rank of the run how its process ended: "was ended by signal 9
-  /// (Killed)". Any thread may call it.
+  /// Tells all connections that wait for this rank of the run how its process ended: "was ended by
+  /// signal 9 (Killed)". Thread safety: any thread.
   void note_ending(int rank, const std::string& how);
 
  private:
@@ -44,28 +44,28 @@ class StoreServer {
     UniqueFd socket;
     StoreSession session;
     bool closed = false;
-    bool wants_to_write = false;  ///< as the event queue knows it
+    bool wants_to_write = false;  ///< as registered with epoll
   };
 
   void serve();
   bool take_notes();
-  void admit(ProvedConnection proved);
+  void admit(AuthenticatedConnection authenticated);
   void receive(Connection& connection);
   void flush(Connection& connection);
 
   const std::string run_;
   GuardedListener listener_;
-  UniqueFd events_;  ///< an epoll descriptor over the listener, the bell and all connections
-  Bell bell_;        ///< rung when there are notes, or it is time to stop
+  UniqueFd events_;  ///< an epoll descriptor over the listener, the wake event and all connections
+  WakeEvent wake_event_;  ///< signalled when there are notes, or when the server is to stop
   std::thread thread_;
 
   Mutex mutex_;
   std::vector<std::pair<int, std::string>> notes_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
 
-  // Touched only by the serving thread.
+  // Used by the serving thread only.
   StoreTable table_;
   std::map<int, Connection> connections_;  ///< by descriptor
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

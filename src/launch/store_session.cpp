@@ -2,7 +2,7 @@
 
 #include <lockstep/error.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -79,7 +79,7 @@ StoreSession::StoreSession(StoreTable& table)
 
 StoreSession::~StoreSession() {
   table_.sessions_.erase(place_);
-  for (int rank : vouched_for_) table_.note_ending(rank, kLostWithLauncher);
+  for (int rank : lost_on_disconnect_) table_.note_ending(rank, kLostWithLauncher);
   table_.abandoned_.merge(claimed_);
 }
 
@@ -113,8 +113,8 @@ void StoreSession::handle(const StoreRequest& request) {
       return answer(StoreStatus::ok, "");
     case StoreRequest::Kind::look:
       return table_.look(*this, request);
-    case StoreRequest::Kind::vouch:
-      vouched_for_.insert(request.rank);
+    case StoreRequest::Kind::lost_on_disconnect:
+      lost_on_disconnect_.insert(request.rank);
       return answer(StoreStatus::ok, "");
     case StoreRequest::Kind::get:
     case StoreRequest::Kind::ending:
@@ -133,4 +133,4 @@ void StoreSession::send(std::string_view answer) {
   if (outgoing_.size() > kMaxOutgoing) broken_ = true;
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,6 +1,7 @@
-// StoreSession: one proved connection to the store, as bytes in and bytes out. StoreTable: what all
-// sessions share: the values, how ranks ended, and who waits for what. Neither knows sockets, and
-// both keep to limits, because what comes is not trusted. One thread at a time.
+// StoreSession: one authenticated connection to the store, as bytes in and bytes out. StoreTable:
+// the state shared by all sessions: the values, how ranks ended, and the waiting requests. Neither
+// uses sockets, and both enforce limits, because requests are not trusted. Thread safety: one
+// thread at a time.
 #pragma once
 
 #include "launch/store_request.h"
@@ -12,17 +13,19 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 class StoreSession;
 
 class StoreTable {
  public:
   static constexpr std::size_t kMaxKeys = 1 << 18;
-  static constexpr std::size_t kMaxBytes = 256 << 20;  ///< of keys and values together
-  static constexpr std::size_t kMaxHow = 1024;         ///< of the words on how a rank ended
+  static constexpr std::size_t kMaxBytes = 256 << 20;  ///< limit on all keys and values together
+  /// Limit on the text that describes how a rank ended.
+  static constexpr std::size_t kMaxHow = 1024;
 
-  /// Keeps how a rank's process ended (the first word on it counts) and answers who waits for it.
+  /// Stores how a rank's process ended (the first report counts) and answers the requests that wait
+  /// for it.
   void note_ending(int rank, std::string how);
 
   /// Sets a key that belongs to the server itself.
@@ -36,20 +39,20 @@ class StoreTable {
   bool set(StoreSession& by, const StoreRequest& request);
   void claim(StoreSession& by, const StoreRequest& request);
   void look(StoreSession& by, const StoreRequest& request) const;
-  /// The answer to a get or an ending, if there is one already.
+  /// The answer to a get or an ending, if it is available.
   std::optional<std::string> answer_to(const StoreRequest& request) const;
   void answer_waiting();
 
   std::map<std::string, std::string> values_;
   std::size_t bytes_ = 0;
-  std::set<std::string> abandoned_;  ///< keys that were claimed on connections that have ended
+  std::set<std::string> abandoned_;  ///< keys claimed on connections that have ended
   std::map<int, std::string> endings_;
   Sessions sessions_;
 };
 
 class StoreSession {
  public:
-  /// Answers that a client has not taken yet.
+  /// Limit on the answers that a client has not read yet.
   static constexpr std::size_t kMaxOutgoing = 1 << 20;
 
   /// REQUIRES: the table outlives the session.
@@ -58,14 +61,15 @@ class StoreSession {
   StoreSession(const StoreSession&) = delete;
   StoreSession& operator=(const StoreSession&) = delete;
 
-  /// Takes bytes as they come and answers the whole requests among them. After nonsense, or a
-  /// second request while one still waits for its answer, the session is broken().
+  /// Handles received bytes and answers the complete requests among them. After an invalid request,
+  /// or a second request while one is waiting, the session is broken().
   void feed(std::string_view bytes);
 
-  /// What is to be sent; whoever sends a part of it takes that off the front.
+  /// The bytes to send; the sender removes the sent part from the front.
   std::string& outgoing() { return outgoing_; }
 
-  /// To be dropped: the client talks nonsense, or does not read its answers.
+  /// Whether to drop the connection: the client sent an invalid request or does not read its
+  /// answers.
   bool broken() const { return broken_; }
 
  private:
@@ -79,10 +83,10 @@ class StoreSession {
   StoreTable::Sessions::iterator place_;
   std::string received_;
   std::string outgoing_;
-  std::optional<StoreRequest> waiting_;  ///< what cannot be answered yet
-  std::set<int> vouched_for_;            ///< ranks that are lost with this connection
-  std::set<std::string> claimed_;        ///< keys that others may claim when it has ended
+  std::optional<StoreRequest> waiting_;  ///< the request that cannot be answered yet
+  std::set<int> lost_on_disconnect_;     ///< ranks that are lost when this connection ends
+  std::set<std::string> claimed_;  ///< keys that others may claim when this connection has ended
   bool broken_ = false;
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

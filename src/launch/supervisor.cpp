@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <optional>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -16,7 +16,8 @@ sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGUSR1}) sigaddset(&signals, signal);
-  // The terminal is gone, or ssh. Under nohup it is ignored, and stays so.
+  // Sent when the terminal or the ssh session is gone. Under nohup it is ignored, and stays
+  // ignored.
   struct sigaction hang_up {};
   if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN)
     sigaddset(&signals, SIGHUP);
@@ -42,7 +43,7 @@ SignalsHeld::~SignalsHeld() {
 }
 
 Supervisor::Supervisor(const DescendantsOptions& options) : descendants_(options) {
-  // Where SIGCHLD was ignored the kernel would forget how the workers ended.
+  // If SIGCHLD were ignored, the kernel would discard the workers' exit status.
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, &child_action_before_);
@@ -58,18 +59,18 @@ void Supervisor::prepare_child(pid_t parent) {
   const sigset_t signals = watched_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have died before it could be watched.
+  // The parent may have died before the death signal was set.
   if (::getppid() != parent) ::_exit(1);
 }
 
 void Supervisor::add(const Worker& worker) {
-  ::setpgid(worker.pid, worker.pid);  // the child does the same: whoever comes first
+  ::setpgid(worker.pid, worker.pid);  // parent and child both do this, because either may run first
   running_.push_back(worker);
   descendants_.started(worker.pid);
 }
 
 JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks) {
-  constexpr std::chrono::seconds kPatience(3);  // between SIGTERM and SIGKILL
+  constexpr std::chrono::seconds kBeforeKill(3);  // between SIGTERM and SIGKILL
   JobResult result;
   std::optional<Deadline> terminate;
   std::optional<Deadline> kill;
@@ -79,14 +80,14 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
     if (signal == SIGCHLD)
       descendants_.collect_adopted();
     else if (signal == SIGUSR1 && !hooks.interrupt_gently)
-      signal_all(signal);  // means whatever it means to them
+      signal_all(signal);  // forwarded unchanged
     else if (signal != 0 && take_interrupt(signal, result, hooks) && !kill)
       terminate = Deadline::after(std::min(grace, terminate->left()));
     const bool stop = hooks.stop && hooks.stop();
     reap(result, hooks);
     descendants_.collect_groups();
     const bool failed = result.first_failure && !hooks.goes_on;
-    // Workers may need longer to end in good order than to notice that a peer has failed.
+    // Workers may need longer to end cleanly than to detect a failed peer.
     if (!terminate && result.interrupted_by != 0)
       terminate = Deadline::after(std::max(grace, hooks.interrupt_grace));
     if (!terminate && (stop || failed)) terminate = Deadline::after(grace);
@@ -94,7 +95,7 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
     if (terminate && terminate->passed() && !kill) {
       told_ = true;
       signal_all(SIGTERM);
-      kill = Deadline::after(kPatience);
+      kill = Deadline::after(kBeforeKill);
     }
     if (kill && kill->passed()) signal_all(SIGKILL);
   }
@@ -103,7 +104,7 @@ JobResult Supervisor::wait(std::chrono::milliseconds grace, const SupervisorHook
 
 bool Supervisor::take_interrupt(int signal, JobResult& result, const SupervisorHooks& hooks) {
   const bool again = result.interrupted_by != 0;
-  // An impatient second ^C, or a shell's SIGHUP behind the terminal's.
+  // A second ^C, or a shell's SIGHUP after the terminal's.
   const bool counts = !again || interrupted_until_->passed();
   if (!counts && hooks.interrupt_gently) return false;
   if (!again) interrupted_until_ = Deadline::after(std::chrono::seconds(1));
@@ -145,7 +146,7 @@ void Supervisor::reap(JobResult& result, const SupervisorHooks& hooks) {
       outcome.signal = WTERMSIG(status);
     else
       outcome.exit_code = WEXITSTATUS(status);
-    // Among those that ended at once, a signal is the likelier cause.
+    // Among workers that ended at the same time, one ended by a signal is the likelier cause.
     if (outcome.failed() && (!failure || (outcome.signal != 0 && failure->signal == 0)))
       failure = outcome;
     result.outcomes.push_back(outcome);
@@ -160,4 +161,4 @@ void Supervisor::signal_all(int signal) const {
   for (const Worker& worker : running_) ::kill(-worker.pid, signal);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

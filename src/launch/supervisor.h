@@ -1,5 +1,4 @@
-// Supervisor: watches a run's worker processes until all have ended, and tells what happened to
-// whom.
+// Supervisor: watches a run's worker processes until all have ended, and reports how each ended.
 #pragma once
 
 #include "base/deadline.h"
@@ -15,11 +14,11 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
-/// While it lives, SIGCHLD, SIGINT, SIGTERM and SIGHUP wait (SIGHUP not where it was ignored, as
-/// nohup does): in this thread, and for good in threads that
-/// it starts meanwhile, so that only the supervisor takes them.
+/// While it exists, SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked (SIGHUP not if it was ignored,
+/// as under nohup): in this thread, and permanently in threads that it starts meanwhile, so that
+/// only the supervisor receives them.
 class SignalsHeld {
  public:
   SignalsHeld();
@@ -31,55 +30,55 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-/// What else happens while a supervisor waits. Called on its thread, never at the same time.
+/// Callbacks while a supervisor waits. Called on its thread, one at a time.
 struct SupervisorHooks {
   /// A worker has ended.
   std::function<void(const Outcome&)> ended;
-  /// About ten times a second. True ends this host's workers as a failure among them would: with
-  /// `grace`.
+  /// Called about ten times per second. Returning true ends this host's workers like a failure
+  /// among them: with `grace`.
   std::function<bool()> stop;
-  /// As often. True ends them without any.
+  /// Called as often. Returning true ends the workers without any grace.
   std::function<bool()> overdue{};
-  /// As in JobOptions.
+  /// See JobOptions.
   std::chrono::milliseconds interrupt_grace{};
-  /// As in JobOptions. Where it is not set, SIGUSR1 is only passed on.
+  /// See JobOptions. If it is not set, SIGUSR1 is forwarded unchanged.
   bool interrupt_gently = false;
-  /// As in JobOptions.
+  /// See JobOptions.
   std::function<void(bool again)> interrupted{};
-  /// Whether workers go on without those that failed: then a failure ends nobody else.
+  /// Whether workers survive the failure of others: then a failure ends no other worker.
   bool goes_on = false;
 };
 
 class Supervisor {
  public:
-  /// Holds the signals back in this thread, and in threads it starts from now on, so that none is
+  /// Blocks the signals in this thread, and in threads it starts from now on, so that none is
   /// missed. Make it before the first fork.
   explicit Supervisor(const DescendantsOptions& options = {});
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// To be called in the child right after fork: it gets signals of its own and a process group of
-  /// its own, so that signals reach what it starts, and dies with its parent.
+  /// Call it in the child right after fork: it gets its own signal state and process group, so that
+  /// signals reach its children, and it dies with its parent.
   static void prepare_child(pid_t parent);
 
   void add(const Worker& worker);
 
-  /// Returns when all workers have ended. SIGINT, SIGTERM and SIGHUP are passed on to them. After a
-  /// failure the others have `grace` to notice and end by themselves, and after an interrupt all
-  /// have at least hooks.interrupt_grace; then they get SIGTERM, and a moment later SIGKILL.
+  /// Returns when all workers have ended. SIGINT, SIGTERM and SIGHUP are forwarded to them. After a
+  /// failure the others have `grace` to detect it and end, and after an interrupt all have at least
+  /// hooks.interrupt_grace; then they get SIGTERM, and a moment later SIGKILL.
   JobResult wait(std::chrono::milliseconds grace, const SupervisorHooks& hooks = {});
 
-  /// Waits a tenth of a second; returns SIGINT, SIGTERM or SIGHUP if one came, else 0. For what is
-  /// left to do after wait().
+  /// Waits a tenth of a second; returns SIGINT, SIGTERM or SIGHUP if one arrived, else 0. For the
+  /// time after wait().
   static int pause();
 
-  /// Ends all workers at once: for a job that could not be started whole.
+  /// Ends all workers at once: for a job that could not be started completely.
   void terminate();
 
-  /// Ends what workers started and left running.
+  /// Ends processes that workers started and left running.
   void end_descendants() { descendants_.end(); }
-  /// What marks the workers' environment, for a launcher that is killed: see Descendants.
+  /// The mark for the workers' environment, in case the launcher is killed: see Descendants.
   const std::string& mark() const { return descendants_.mark(); }
 
  private:
@@ -91,9 +90,10 @@ class Supervisor {
   SignalsHeld held_;
   Descendants descendants_;
   std::vector<Worker> running_;
-  bool told_ = false;                          ///< to end, for what happened to others
-  std::optional<Deadline> interrupted_until_;  ///< a signal until then is no second one
+  bool told_ = false;  ///< the workers were told to end because of other workers
+  /// A signal before this deadline is not a second request.
+  std::optional<Deadline> interrupted_until_;
   struct sigaction child_action_before_;
 };
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

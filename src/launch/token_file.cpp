@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr std::size_t kLongest = 1024;
 void write_new_token(const std::filesystem::path& path) {
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file && errno == EEXIST)
-    throw UsageError(fmt::format("{} is there already: use it, or remove it first", path.string()));
+    throw UsageError(fmt::format("{} exists already: use it, or remove it first", path.string()));
   const std::string text = make_token() + "\n";
   if (!file || ::fchmod(file.get(), 0600) != 0 ||
       ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
@@ -36,7 +36,7 @@ void write_new_token(const std::filesystem::path& path) {
 }
 
 std::string read_token(const std::filesystem::path& path) {
-  // A pipe instead of a file would block until someone writes to it.
+  // A pipe instead of a file would block until a process writes to it.
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0)
@@ -48,8 +48,8 @@ std::string read_token(const std::filesystem::path& path) {
     throw UsageError(fmt::format("the token file {} is not a plain file", path.string()));
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw UsageError(
-        fmt::format("others have access to the token file {} (mode {:o}): run chmod "
-                    "600 on it if nobody has read it, else make a new token",
+        fmt::format("others have access to the token file {} (mode {:o}): if no "
+                    "other user has read it, run chmod 600 on it, else make a new token",
                     path.string(), status.st_mode & 0777u));
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
     throw UsageError(fmt::format("the token file {} belongs to another user", path.string()));
@@ -69,9 +69,9 @@ void require_good_token(const std::string& token, const std::string& what) {
       std::all_of(token.begin(), token.end(), [](unsigned char c) { return c > ' ' && c < 127; });
   if (token.size() < kShortest || token.size() > kLongest || !plain)
     throw UsageError(fmt::format(
-        "{} is not good: it must be {} to {} printable characters without spaces; lockstep launch "
+        "{} is invalid: it must be {} to {} printable characters without spaces; lockstep launch "
         "--new-token FILE makes one",
         what, kShortest, kLongest));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -19,12 +19,12 @@
 #include <cstring>
 #include <spawn.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// Its path; empty if it is not installed. Administrators' tools are found even where the user's
-/// PATH leaves their folders out.
+/// The tool's path; empty if it is not installed. Administrators' folders are searched even if they
+/// are not in the user's PATH.
 std::string find_tool(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
@@ -90,11 +90,11 @@ void run_tool(const std::vector<std::string>& command) {
   while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
   if (ended < 0)
-    throw Error(fmt::format("how {} ended is not known: {}", what, last_system_error()));
+    throw Error(fmt::format("the exit status of {} is unknown: {}", what, last_system_error()));
   if (WIFSIGNALED(status))
     throw Error(fmt::format("{} was ended by signal {} ({}) {}", what, WTERMSIG(status),
                             ::strsignal(WTERMSIG(status)), complaint));
   if (status != 0) throw Error(fmt::format("{} failed: {}", what, complaint));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ class Files : public ::testing::Test {
       fs::temp_directory_path() / fmt::format("lockstep-files-{}", static_cast<int>(::getpid()));
 };
 
-TEST_F(Files, AreWrittenWholeAndReadBack) {
+TEST_F(Files, WriteThenReadReturnsTheContent) {
   const std::string content(100'000, 'x');
   write_file(folder_ / "a", content);
   EXPECT_EQ(read_file(folder_ / "a"), content);
@@ -40,7 +40,7 @@ TEST_F(Files, AreWrittenWholeAndReadBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "a temporary file was left";
 }
 
-TEST_F(Files, ThatCannotBeWrittenKeepTheirOldContentAndLeaveNothing) {
+TEST_F(Files, FailedWriteKeepsTheOldContentAndLeavesNoTemporaryFile) {
   EXPECT_THROW(write_file(folder_ / "missing" / "a", "text"), FileError);
   EXPECT_THROW(write_file("/dev/full/a", "text"), FileError) << "its parent is no folder";
   fs::create_directory(folder_ / "taken");
@@ -48,9 +48,9 @@ TEST_F(Files, ThatCannotBeWrittenKeepTheirOldContentAndLeaveNothing) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(Files, KeepTheirOldContentWhenTheDiskTakesNoMore) {
+TEST_F(Files, FullDiskKeepsTheOldContent) {
   write_file(folder_ / "a", "old");
-  // The kernel refuses to let any file of this process grow beyond the limit, as a full disk would.
+  // The kernel does not let any file of this process grow beyond the limit, like a full disk.
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{4096, before.rlim_max};
@@ -69,21 +69,21 @@ TEST_F(Files, KeepTheirOldContentWhenTheDiskTakesNoMore) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "a temporary file was left";
 }
 
-TEST_F(Files, BeyondTheirLimitAreRefused) {
+TEST_F(Files, LongerThanTheLimitIsRejected) {
   write_file(folder_ / "a", "12345");
   EXPECT_EQ(read_file(folder_ / "a", 5), "12345");
   EXPECT_THROW(read_file(folder_ / "a", 4), FileError);
   EXPECT_THROW(read_file(folder_ / "b"), FileError);
 }
 
-TEST_F(Files, FoldersAreMadeOrRefused) {
+TEST_F(Files, FoldersAreCreatedOrRejected) {
   make_folder(folder_ / "x" / "y");
   EXPECT_TRUE(fs::is_directory(folder_ / "x" / "y"));
   write_file(folder_ / "file", "");
   EXPECT_THROW(make_folder(folder_ / "file" / "z"), FileError);
 }
 
-TEST_F(Files, AFolderIsOnesAloneUntilItsOwnerEnds) {
+TEST_F(Files, FolderLockIsExclusiveUntilItsOwnerEnds) {
   {
     const FolderLock owner(folder_, "taken");
     EXPECT_THROW(FolderLock(folder_, "taken"), FileError);
@@ -103,12 +103,12 @@ TEST(Text, EnumeratesAndSplits) {
   EXPECT_EQ(split("a,,b,", ','), (std::vector<std::string>{"a", "", "b", ""}));
 }
 
-TEST(Text, RanksThatSayTheSameAreListedTogether) {
+TEST(Text, RanksWithEqualTextsAreGrouped) {
   EXPECT_EQ(by_rank({"a", "b", "a", ""}, "said"), "rank 0 and 2 said a; rank 1 said b");
   EXPECT_EQ(by_rank({"", ""}, "said"), "");
 }
 
-TEST(Text, SizesAreReadAndWrittenAsPeopleDo) {
+TEST(Text, SizesAreParsedAndFormattedWithSuffixes) {
   EXPECT_EQ(parse_bytes("0"), 0u);
   EXPECT_EQ(parse_bytes("4096"), 4096u);
   EXPECT_EQ(parse_bytes("64K"), 65536u);
@@ -121,7 +121,7 @@ TEST(Text, SizesAreReadAndWrittenAsPeopleDo) {
   EXPECT_EQ(format_bytes(1000), "1000");
 }
 
-TEST(Text, WordsAreQuotedSoThatAShellReadsThemBack) {
+TEST(Text, ShellQuotingRoundTrips) {
   EXPECT_EQ(shell_quoted({"lockstep", "train", "--lr=0.1", "a/b.c"}),
             "lockstep train --lr=0.1 a/b.c");
   const std::vector<std::string> words{"printf", "%s|", "",   "a b", "it's", "$HOME",
@@ -133,7 +133,7 @@ TEST(Text, WordsAreQuotedSoThatAShellReadsThemBack) {
   EXPECT_STREQ(output, "|a b|it's|$HOME|*|~|\\|\n|ü|a;b|");
 }
 
-TEST(Text, NumbersOutOfRangeAreRefusedByName) {
+TEST(Text, NumbersOutOfRangeAreRejectedByName) {
   EXPECT_EQ(parse_integer("7", "RANK", 0, 10), 7);
   for (const char* bad : {"", "x", "7x", "11", "-1", "1e3", "99999999999999999999"}) {
     try {
@@ -148,7 +148,7 @@ TEST(Text, NumbersOutOfRangeAreRefusedByName) {
 TEST(Crc32c, MatchesPublishedVectors) {
   EXPECT_EQ(crc32c(""), 0u);
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
-  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);  // these from RFC 3720, B.4
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);  // these vectors are from RFC 3720, B.4
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
 }
 
@@ -161,7 +161,7 @@ TEST(Sha256, MatchesPublishedVectors) {
   EXPECT_EQ(abc.hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(Random, GivesSplitMix64sPublishedSequence) {
+TEST(Random, MatchesSplitMix64sPublishedSequence) {
   Random random(1234567);
   EXPECT_EQ(random.next(), 6457827717110365317ull);
   EXPECT_EQ(random.next(), 3203168211198807973ull);
@@ -182,7 +182,7 @@ TEST(Random, StreamsOfOneSeedDiffer) {
   EXPECT_EQ(Random(1, 2, 3).next(), Random(1, 2, 3).next());
 }
 
-TEST(Random, PermutationHasEveryNumberOnce) {
+TEST(Random, PermutationContainsEveryNumberOnce) {
   auto order = permutation(1000, Random(3));
   EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
   std::sort(order.begin(), order.end());
@@ -196,7 +196,7 @@ TEST(Deadline, PassesAndNeverGoesNegative) {
   EXPECT_FALSE(Deadline::after(std::chrono::hours(1)).passed());
 }
 
-TEST(Check, SaysThatItIsABug) {
+TEST(Check, ReportsABug) {
   try {
     LOCKSTEP_CHECK(1 == 2, "one is {}", 1);
     FAIL();
@@ -207,4 +207,4 @@ TEST(Check, SaysThatItIsABug) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

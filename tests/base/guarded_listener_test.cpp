@@ -1,4 +1,5 @@
-// Real sockets on loopback: who is let in, who is not, and that the latter disturb nobody.
+// Real sockets on loopback: which connections are accepted, which are not, and that the latter do
+// not affect others.
 #include "base/guarded_listener.h"
 
 #include <lockstep/error.h>
@@ -15,7 +16,7 @@
 #include <functional>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -37,7 +38,7 @@ class Serving {
       while (!stop.stop_requested()) {
         pollfd ready{listener_.fd(), POLLIN, 0};
         ::poll(&ready, 1, 20);
-        for (ProvedConnection& each : listener_.service()) {
+        for (AuthenticatedConnection& each : listener_.service()) {
           const Lock lock(mutex_);
           proved_.push_back(std::move(each));
         }
@@ -55,11 +56,11 @@ class Serving {
  private:
   GuardedListener listener_;
   Mutex mutex_;
-  std::vector<ProvedConnection> proved_ GUARDED_BY(mutex_);
+  std::vector<AuthenticatedConnection> proved_ GUARDED_BY(mutex_);
   std::jthread thread_;
 };
 
-/// Someone who accepts and does as told with the connection.
+/// A listener that accepts a connection and passes it to a function.
 class Impostor {
  public:
   explicit Impostor(std::function<void(int)> act) : listener_(listen_on({"127.0.0.1", 0})) {
@@ -87,34 +88,34 @@ void say(int fd, const std::string& bytes) {
   ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
-TEST(GuardedListener, LetsInWhoKnowsTheToken) {
+TEST(GuardedListener, AcceptsAConnectionWithTheToken) {
   for (const std::string token : {"", "secret"}) {
     Serving serving(token);
-    EXPECT_TRUE(connect_proved(serving.address(), token, "test", soon()).socket);
+    EXPECT_TRUE(connect_authenticated(serving.address(), token, "test", soon()).socket);
     for (int wait = 0; wait < 500 && serving.proved() == 0; ++wait)
       std::this_thread::sleep_for(milliseconds(10));
     EXPECT_EQ(serving.proved(), 1u);
   }
 }
 
-TEST(GuardedListener, RefusesAWrongTokenAndSaysWhatToDo) {
+TEST(GuardedListener, RejectsAWrongTokenWithARemedy) {
   Serving serving("secret");
   for (const std::string wrong : {"", "other"})
-    expect_error<Error>([&] { connect_proved(serving.address(), wrong, "test", soon()); },
+    expect_error<Error>([&] { connect_authenticated(serving.address(), wrong, "test", soon()); },
                         {serving.address().text() + " refused this process's token: set "
                                                     "LOCKSTEP_TOKEN or --token-file"});
-  expect_error<Error>([&] { connect_proved(serving.address(), "secret", "else", soon()); },
+  expect_error<Error>([&] { connect_authenticated(serving.address(), "secret", "else", soon()); },
                       {"refused"});
   EXPECT_EQ(serving.proved(), 0u);
 }
 
-TEST(GuardedListener, AServerThatDoesNotKnowTheTokenIsNotTrusted) {
+TEST(GuardedListener, ServerWithoutTheTokenIsRejected) {
   Impostor impostor([](int fd) {
     say(fd, "LOCKSTP1" + std::string(32, 'n'));
     say(fd, std::string(1, 1) + std::string(32, 'p'));
   });
   expect_error<Error>(
-      [&] { connect_proved(impostor.address(), "secret", "test", soon()); },
+      [&] { connect_authenticated(impostor.address(), "secret", "test", soon()); },
       {impostor.address().text() + " does not know this run's token: is it another run's?"});
 }
 
@@ -127,28 +128,31 @@ TEST(GuardedListener, WithoutATokenOnlyLoopbackIsServed) {
   EXPECT_NO_THROW(GuardedListener({"127.8.8.8", 0}, "", "rendezvous"));
 }
 
-TEST(GuardedListener, APortInUseIsNamed) {
+TEST(GuardedListener, PortInUseIsNamed) {
   GuardedListener first({"127.0.0.1", 0}, "", "test");
   expect_error<Error>([&] { GuardedListener(first.address(), "", "test"); },
                       {first.address().text(), "Choose another port"});
 }
 
-TEST(ConnectProved, SaysWhatItMetInsteadOfALockstep) {
-  const Address nobody{"127.0.0.1", port_of(listen_on({"127.0.0.1", 0}))};
-  expect_error<TimeoutError>([&] { connect_proved(nobody, "", "rendezvous", very_soon()); },
-                             {"no rendezvous at " + nobody.text(), "Connection refused"});
+TEST(ConnectAuthenticated, ReportsThatTheOtherEndIsNotLockstep) {
+  const Address unused{"127.0.0.1", port_of(listen_on({"127.0.0.1", 0}))};
+  expect_error<TimeoutError>([&] { connect_authenticated(unused, "", "rendezvous", very_soon()); },
+                             {"no rendezvous at " + unused.text(), "Connection refused"});
   Impostor silent([](int) {});
-  expect_error<TimeoutError>([&] { connect_proved(silent.address(), "", "test", very_soon()); },
-                             {silent.address().text(), "says nothing"});
+  expect_error<TimeoutError>(
+      [&] { connect_authenticated(silent.address(), "", "test", very_soon()); },
+      {silent.address().text(), "sends nothing"});
   Impostor polite([](int fd) { say(fd, "220 mail.example ESMTP\r\n"); });
-  expect_error<TimeoutError>([&] { connect_proved(polite.address(), "", "test", very_soon()); },
-                             {polite.address().text(), "another protocol"});
+  expect_error<TimeoutError>(
+      [&] { connect_authenticated(polite.address(), "", "test", very_soon()); },
+      {polite.address().text(), "another protocol"});
   Impostor brusque([](int fd) { ::shutdown(fd, SHUT_RDWR); });
-  expect_error<TimeoutError>([&] { connect_proved(brusque.address(), "", "test", very_soon()); },
-                             {brusque.address().text(), "closed the connection"});
+  expect_error<TimeoutError>(
+      [&] { connect_authenticated(brusque.address(), "", "test", very_soon()); },
+      {brusque.address().text(), "closed the connection"});
 }
 
-TEST(ConnectProved, TriesAgainUntilTheListenerIsThere) {
+TEST(ConnectAuthenticated, RetriesUntilTheListenerExists) {
   const Address later{"127.0.0.1", port_of(listen_on({"127.0.0.1", 0}))};
   std::optional<GuardedListener> listener;
   std::jthread server([&](const std::stop_token& stop) {
@@ -159,25 +163,25 @@ TEST(ConnectProved, TriesAgainUntilTheListenerIsThere) {
       std::this_thread::sleep_for(milliseconds(5));
     }
   });
-  EXPECT_TRUE(connect_proved(later, "secret", "test", soon()).socket);
+  EXPECT_TRUE(connect_authenticated(later, "secret", "test", soon()).socket);
 }
 
-TEST(GuardedListener, HundredsOfStrangersDisturbNobody) {
+TEST(GuardedListener, HundredsOfInvalidConnectionsDoNotBlockAValidOne) {
   Serving serving("secret");
-  std::vector<UniqueFd> strangers;
+  std::vector<UniqueFd> invalid;
   for (int i = 0; i < 300; ++i) {
-    strangers.push_back(connect_to(serving.address(), soon()));
-    // A third is silent, a third talks nonsense, a third says the first half of a handshake.
-    if (i % 3 == 1) say(strangers.back().get(), "GET / HTTP/1.1\r\n\r\n");
-    if (i % 3 == 2) say(strangers.back().get(), "LOCKSTP1" + std::string(20, 'x'));
+    invalid.push_back(connect_to(serving.address(), soon()));
+    // A third is silent, a third sends garbage, a third sends the first half of a handshake.
+    if (i % 3 == 1) say(invalid.back().get(), "GET / HTTP/1.1\r\n\r\n");
+    if (i % 3 == 2) say(invalid.back().get(), "LOCKSTP1" + std::string(20, 'x'));
     if (i % 30 == 0) {
-      EXPECT_TRUE(connect_proved(serving.address(), "secret", "test", soon()).socket);
+      EXPECT_TRUE(connect_authenticated(serving.address(), "secret", "test", soon()).socket);
     }
   }
-  EXPECT_TRUE(connect_proved(serving.address(), "secret", "test", soon()).socket);
+  EXPECT_TRUE(connect_authenticated(serving.address(), "secret", "test", soon()).socket);
 }
 
-TEST(GuardedListener, SlowConnectionsHoldUpNobody) {
+TEST(GuardedListener, SlowConnectionsDoNotBlockOthers) {
   Serving serving("secret");
   std::vector<UniqueFd> slow;
   for (int i = 0; i < 100; ++i) slow.push_back(connect_to(serving.address(), soon()));
@@ -189,27 +193,27 @@ TEST(GuardedListener, SlowConnectionsHoldUpNobody) {
     }
   });
   for (int i = 0; i < 20; ++i)
-    EXPECT_TRUE(connect_proved(serving.address(), "secret", "test", soon()).socket);
+    EXPECT_TRUE(connect_authenticated(serving.address(), "secret", "test", soon()).socket);
 }
 
-TEST(GuardedListener, TheOldestHandshakeMakesRoomForTheNewest) {
+TEST(GuardedListener, NewestHandshakeReplacesTheOldest) {
   Serving serving("secret");
   UniqueFd oldest = connect_to(serving.address(), soon());
-  std::vector<UniqueFd> strangers;
+  std::vector<UniqueFd> invalid;
   for (std::size_t i = 0; i < GuardedListener::kMaxPending + 50; ++i)
-    strangers.push_back(connect_to(serving.address(), soon()));
-  // Its end comes long before its patience does; what is read first is the server's greeting.
+    invalid.push_back(connect_to(serving.address(), soon()));
+  // The connection ends long before its timeout; the server's greeting is read first.
   char block[256];
   ssize_t got = 1;
   for (int i = 0; i < 10 && got > 0; ++i) got = ::recv(oldest.get(), block, sizeof block, 0);
   EXPECT_LE(got, 0);
 }
 
-TEST(GuardedListener, HandsOverWhatCameBehindTheProof) {
+TEST(GuardedListener, ReturnsBytesReceivedAfterTheProof) {
   GuardedListener listener({"127.0.0.1", 0}, "secret", "test");
   const UniqueFd socket = connect_to(listener.address(), soon());
   Handshake handshake(Handshake::Side::client, "secret", "test");
-  std::vector<ProvedConnection> proved;
+  std::vector<AuthenticatedConnection> proved;
   std::string received;
   for (int i = 0; i < 2000 && proved.empty(); ++i) {
     proved = listener.service();
@@ -226,4 +230,4 @@ TEST(GuardedListener, HandsOverWhatCameBehindTheProof) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using State = Handshake::State;
 
-const std::string kGood(1, 1);  // the verdict
+const std::string kGood(1, 1);  // the result byte
 
 Handshake server(const std::string& token, const std::string& purpose = "rendezvous") {
   return Handshake(Handshake::Side::server, token, purpose);
@@ -17,7 +17,7 @@ Handshake client(const std::string& token, const std::string& purpose = "rendezv
   return Handshake(Handshake::Side::client, token, purpose);
 }
 
-/// What both ends said, in order.
+/// The bytes that both ends sent, in order.
 struct Said {
   std::string by_server;
   std::string by_client;
@@ -40,17 +40,17 @@ Said converse(Handshake& server, Handshake& client) {
   return said;
 }
 
-TEST(Handshake, TheSameTokenIsProvedBothWays) {
+TEST(Handshake, BothSidesProveTheSameToken) {
   for (const std::string token : {"", "secret"}) {
     Handshake a = server(token);
     Handshake b = client(token);
     converse(a, b);
-    EXPECT_EQ(a.state(), State::proved);
-    EXPECT_EQ(b.state(), State::proved);
+    EXPECT_EQ(a.state(), State::authenticated);
+    EXPECT_EQ(b.state(), State::authenticated);
   }
 }
 
-TEST(Handshake, WorksHoweverTheBytesAreCut) {
+TEST(Handshake, WorksForAnyFragmentation) {
   Handshake a = server("secret");
   Handshake b = client("secret");
   std::string to_a;
@@ -65,11 +65,11 @@ TEST(Handshake, WorksHoweverTheBytesAreCut) {
     drip(a.to_send(), to_b, b);
     drip(b.to_send(), to_a, a);
   }
-  EXPECT_EQ(a.state(), State::proved);
-  EXPECT_EQ(b.state(), State::proved);
+  EXPECT_EQ(a.state(), State::authenticated);
+  EXPECT_EQ(b.state(), State::authenticated);
 }
 
-TEST(Handshake, LeavesWhatComesBehindIt) {
+TEST(Handshake, KeepsBytesAfterTheHandshake) {
   Handshake a = server("secret");
   Handshake b = client("secret");
   std::string to_b = a.to_send();
@@ -84,81 +84,81 @@ TEST(Handshake, LeavesWhatComesBehindIt) {
   EXPECT_EQ(to_a, "first words");
 }
 
-TEST(Handshake, AWrongTokenIsRefusedAndItsOwnerIsTold) {
+TEST(Handshake, WrongTokenIsRejectedAndReported) {
   for (const std::string wrong : {"", "secreT", "secret "}) {
     Handshake a = server("secret");
     Handshake b = client(wrong);
     converse(a, b);
-    EXPECT_EQ(a.state(), State::stranger);
+    EXPECT_EQ(a.state(), State::wrong_token);
     EXPECT_EQ(b.state(), State::refused);
   }
 }
 
-TEST(Handshake, AServerThatOnlyPretendsToKnowTheTokenIsNotBelieved) {
+TEST(Handshake, ServerWithoutTheTokenIsDetected) {
   Handshake b = client("secret");
   std::string to_b = server("other").to_send();
   b.feed(to_b);
   to_b = kGood + std::string(32, 'x');
   b.feed(to_b);
-  EXPECT_EQ(b.state(), State::stranger);
+  EXPECT_EQ(b.state(), State::wrong_token);
 }
 
-TEST(Handshake, AStrangerGetsNoProof) {
+TEST(Handshake, ClientWithoutTheTokenGetsNoProof) {
   Handshake a = server("secret");
   Handshake b = client("other");
   const Said said = converse(a, b);
   EXPECT_EQ(said.by_server.size(), 8u + 32u + 1u);
 }
 
-TEST(Handshake, AnotherPurposeIsRefused) {
+TEST(Handshake, AnotherPurposeIsRejected) {
   Handshake a = server("secret", "rendezvous");
   Handshake b = client("secret", "control world");
   converse(a, b);
-  EXPECT_EQ(a.state(), State::stranger);
+  EXPECT_EQ(a.state(), State::wrong_token);
   EXPECT_EQ(b.state(), State::refused);
 }
 
-TEST(Handshake, ARecordedHandshakeIsWorthNothing) {
+TEST(Handshake, ReplayedHandshakeIsRejected) {
   Handshake a = server("secret");
   Handshake b = client("secret");
   Said said = converse(a, b);
   Handshake next = server("secret");
   next.feed(said.by_client);
-  EXPECT_EQ(next.state(), State::stranger);
+  EXPECT_EQ(next.state(), State::wrong_token);
   Handshake other = client("secret");
   other.feed(said.by_server);
-  EXPECT_EQ(other.state(), State::stranger);
+  EXPECT_EQ(other.state(), State::wrong_token);
 }
 
-TEST(Handshake, ItsOwnWordsDoNotProveAnything) {
-  // A stranger asks one server for its nonce and lets a second one, or the same, answer for it.
+TEST(Handshake, ReflectedProofIsRejected) {
+  // An attacker asks one server for its nonce and relays it to a second server, or to the same one.
   Handshake a = server("secret");
   std::string words = a.to_send();
   words += words.substr(8) + words.substr(8);
   a.feed(words);
-  EXPECT_EQ(a.state(), State::stranger);
+  EXPECT_EQ(a.state(), State::wrong_token);
   // A client's proof, sent back to it as if it were a server's.
   Handshake b = client("secret");
   std::string to_b = server("secret").to_send();
   b.feed(to_b);
   std::string echo = kGood + b.to_send().substr(8 + 32);
   b.feed(echo);
-  EXPECT_EQ(b.state(), State::stranger);
+  EXPECT_EQ(b.state(), State::wrong_token);
 }
 
-TEST(Handshake, AnotherProtocolIsNoticedAtItsFirstWrongByte) {
+TEST(Handshake, AnotherProtocolIsDetectedAtItsFirstWrongByte) {
   Handshake a = server("secret");
   std::string request = "GET / HTTP/1.1\r\n";
   a.feed(request);
-  EXPECT_EQ(a.state(), State::nonsense);
+  EXPECT_EQ(a.state(), State::wrong_protocol);
   Handshake b = client("secret");
   std::string greeting = "LOCKSTEP";
   b.feed(greeting);
-  EXPECT_EQ(b.state(), State::nonsense);
+  EXPECT_EQ(b.state(), State::wrong_protocol);
   Handshake c = client("secret");
   std::string verdict = server("secret").to_send() + "?";
   c.feed(verdict);
-  EXPECT_EQ(c.state(), State::nonsense);
+  EXPECT_EQ(c.state(), State::wrong_protocol);
 }
 
 TEST(Handshake, TokensAreLongAndDiffer) {
@@ -169,4 +169,4 @@ TEST(Handshake, TokensAreLongAndDiffer) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

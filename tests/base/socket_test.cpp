@@ -10,7 +10,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -39,19 +39,19 @@ TEST(Socket, AnUnknownHostIsNamed) {
       {"'no..such.host'", "no host of that name"});
 }
 
-TEST(Socket, AnAddressOfAnotherHostCannotBeListenedOn) {
+TEST(Socket, ListeningOnAnotherHostsAddressFails) {
   expect_error<Error>([] { listen_on({"192.0.2.1", 0}); }, {"192.0.2.1:0", "of this host"});
 }
 
-TEST(Socket, NobodyThereIsATimeoutThatNamesTheAddress) {
+TEST(Socket, NoListenerIsATimeoutThatNamesTheAddress) {
   const std::uint16_t port = port_of(listen_on({"127.0.0.1", 0}));
   const Address address{"127.0.0.1", port};
   expect_error<TimeoutError>([&] { connect_to(address, Deadline::after(milliseconds(100))); },
                              {address.text(), "Connection refused"});
 }
 
-TEST(Socket, AFullBacklogDoesNotHoldUpTheDeadline) {
-  // Nobody accepts, so that at some point connecting no longer succeeds.
+TEST(Socket, FullBacklogDoesNotExceedTheDeadline) {
+  // The listener accepts nothing, so that connecting fails once the backlog is full.
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in loopback{};
   loopback.sin_family = AF_INET;
@@ -67,7 +67,7 @@ TEST(Socket, AFullBacklogDoesNotHoldUpTheDeadline) {
   expect_error<TimeoutError>(fill, {address.text(), "timed out"});
 }
 
-TEST(Socket, DeadHostsAreLookedFor) {
+TEST(Socket, DeadHostDetectionIsConfigured) {
   const UniqueFd listener = listen_on({"127.0.0.1", 0});
   const UniqueFd socket =
       connect_to({"127.0.0.1", port_of(listener)}, Deadline::after(milliseconds(5000)));
@@ -87,4 +87,4 @@ TEST(Socket, KnowsItsOwnAddress) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
-"""Trainings under a plan of faults: each must end with the right weights, or with an error that says why.
+"""Training runs under a plan of faults: each must end with the right weights, or with an error that names the cause.
 
-A seed makes a plan: which job meets which fault, and when. The same seed does it again. After an error the same command
-with --resume must end with the right weights; with --shards on another number of workers. LOCKSTEP_BINARY names the
-program. As root also disks that are full or become read-only, in a mount namespace of its own.
+A seed determines the plan: the job, the fault and the moment of each round. After an error the same command with
+--resume must end with the right weights; with --shards, on another number of workers. LOCKSTEP_BINARY names the
+program. As root the plan includes disks that are full or become read-only, in a separate mount namespace.
 """
 import argparse
 import collections
@@ -30,7 +30,7 @@ def undisturbed(job):
 
 
 def judge(run, fault):
-    """How the run ended; throws if that is none of the ends it may have."""
+    """Returns how the run ended; raises Wrong if the fault does not allow that."""
     code = run.finish()
     if code == 0:
         return "right"
@@ -59,14 +59,14 @@ def strike(job, fault, moment, right, folder):
 
 
 def in_a_mount_namespace():
-    """Starts this program again in one, so that its disks are nobody else's."""
+    """Restarts this program in a mount namespace, so that its disks are private."""
     if os.geteuid() != 0 or "LOCKSTEP_UNSHARED" in os.environ or subprocess.run(["unshare", "--mount", "true"]).returncode:
         return
     os.execvpe("unshare", ["unshare", "--mount", sys.executable, *sys.argv], {**os.environ, "LOCKSTEP_UNSHARED": "1"})
 
 
 def plan(seed, rounds, jobs, faults):
-    """Every fault in turn, on a job that it fits, at some moment."""
+    """Yields every fault in turn, on a suitable job, at a random iteration."""
     chance = random.Random(seed)
     for number in range(rounds):
         fault = faults[number % len(faults)](random.Random(chance.random()))
@@ -85,7 +85,7 @@ def main():
     names = {fault.__name__: fault for fault in FAULTS}
     parser.add_argument("--faults", type=lambda text: [names[name] for name in text.split(",")], default=FAULTS,
                         help=", ".join(names))
-    parser.add_argument("--only", type=int, help="one round of the plan")
+    parser.add_argument("--only", type=int, help="run only this round of the plan")
     options = parser.parse_args()
     in_a_mount_namespace()
     right = {}

@@ -1,4 +1,4 @@
-"""What can happen to a run. Each fault says what it does, and how the run may end."""
+"""The faults that can happen to a run. Each describes its effect and how the run may end."""
 import contextlib
 import os
 import random
@@ -20,7 +20,7 @@ class Fault:
     options = ()
     wrapper = ()
     settings = {}
-    error = None  #: or, if it is set, with an error like this; then the same command with --resume does it
+    error = None  #: if set, the run may end with a matching error; the same command with --resume must then succeed
 
     def __init__(self, chance: random.Random):
         self.chance = chance
@@ -29,16 +29,16 @@ class Fault:
         return "hosts" not in job and "mpi" not in job
 
     def prepare(self, run: Run):
-        """Before it starts."""
+        """Called before the run starts."""
 
     def strike(self, run: Run):
-        """While it goes on."""
+        """Called during the run."""
 
     def repair(self, run: Run):
-        """Before it is started again after its error."""
+        """Called before the run is restarted after its error."""
 
     def clean(self, run: Run):
-        """After all, however it ended."""
+        """Called at the end, however the run ended."""
 
 
 class SignalToAWorker(Fault):
@@ -55,7 +55,7 @@ class SignalToAWorker(Fault):
         try:
             os.kill(worker, self.number)
         except ProcessLookupError:
-            pass  # it was done
+            pass  # it has already ended
 
 
 class Kill(SignalToAWorker):
@@ -67,18 +67,18 @@ class Kill(SignalToAWorker):
 
 
 class KillWithRestarts(Kill):
-    """The run goes on by itself."""
+    """The run resumes by itself."""
     options = ("--restarts", 2)
     error = None
 
 
 class KillElastic(SignalToAWorker):
-    """Up to all but one, one after another: those that are left go on."""
+    """Kills up to all workers but one, one after another: the survivors continue."""
     number = signal.SIGKILL
     options = ("--elastic",)
 
     def fits(self, job):
-        return "--shards" in JOBS[job] and "mpi" not in JOBS[job]  # which ends all ranks when one dies
+        return "--shards" in JOBS[job] and "mpi" not in JOBS[job]  # mpirun ends all ranks when one dies
 
     def strike(self, run):
         for _ in range(self.chance.randrange(1, 4)):
@@ -92,7 +92,7 @@ class Crash(SignalToAWorker):
 
 
 class Pause(SignalToAWorker):
-    """One stops for a moment, and goes on."""
+    """A worker is stopped for a moment, and continues."""
     number = signal.SIGSTOP
 
     def send(self, worker):
@@ -103,7 +103,7 @@ class Pause(SignalToAWorker):
 
 
 class KillTheLauncher(Fault):
-    error = ""  # it cannot say anything any more
+    error = ""  # a killed launcher prints nothing
 
     def strike(self, run):
         run.program.kill()
@@ -123,8 +123,8 @@ class SlowRank(Fault):
         self.options = ["--slow", f"{chance.randrange(2)}:{chance.randrange(1, 30)}"]
 
 
-class Strangers(Fault):
-    """Garbage to every port that the run listens at."""
+class GarbageConnections(Fault):
+    """Sends random bytes to every port on which the run listens."""
 
     def strike(self, run):
         for _ in range(20):
@@ -133,11 +133,11 @@ class Strangers(Fault):
                     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
                         connection.sendall(self.chance.randbytes(self.chance.choice([1, 100, 100_000])))
                 except OSError:
-                    pass  # it was hung up on, as it should be
+                    pass  # the run closed the connection, as it should
 
 
 class FullDisk(Fault):
-    """No file may be longer than what was there before. Shared memory has a size, too: threads need none."""
+    """Limits the size of files. Shared memory counts as a file, so the job uses threads."""
     error = r"File too large"
 
     def __init__(self, chance):
@@ -154,7 +154,7 @@ class FullDisk(Fault):
 
 
 class OnSmallDisk(Fault):
-    """The run's folder is a disk of its own."""
+    """The run's folder is on a separate small disk."""
 
     def fits(self, job):
         return "lenet5" in job and os.geteuid() == 0 and super().fits(job)
@@ -165,7 +165,7 @@ class OnSmallDisk(Fault):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", self.disk], check=True)
 
     def remount(self, option):
-        """Who was killed with its launcher may have a file open for a moment longer: then the disk is busy."""
+        """Retries: a process that was killed with its launcher may keep the disk busy for a moment."""
         command = ["mount", "-o", f"remount,{option}", self.disk]
         for _ in range(200):
             if subprocess.run(command, capture_output=True).returncode == 0:
@@ -183,7 +183,7 @@ class OnSmallDisk(Fault):
 
 
 class FullSmallDisk(OnSmallDisk):
-    """It is full, until somebody makes room and the run goes on."""
+    """The disk is full; after it is enlarged, the run resumes."""
     error = r"No space left|disk full"
 
     def strike(self, run):
@@ -194,38 +194,38 @@ class FullSmallDisk(OnSmallDisk):
 
 
 class FullForAWhile(OnSmallDisk):
-    """Checkpoints that cannot be written are done without."""
+    """The disk is full for a while: the run continues without the checkpoints that cannot be written."""
     options = ("--checkpoint-errors", "continue")
 
     def strike(self, run):
         done = run.iteration()
         if done + 40 > run.iterations:
-            return  # its last files have to be written
+            return  # the last files of the run have to be written
         self.fill()
         run.wait_for_iteration(done + self.chance.randrange(1, 15))
         self.remount("size=100m")
 
 
 class ReadOnlyDisk(OnSmallDisk):
-    """The run is killed, and cannot go on where nothing can be written."""
+    """The run is killed, and cannot resume on a read-only disk."""
     error = r"Read-only file system"
 
     def strike(self, run):
         run.program.kill()
         run.finish()
-        if not list(run.folder.glob("run/checkpoints/*")):
+        if not list(run.folder.glob("run/checkpoints/*.safetensors")):
             return run.start()
         self.remount("ro")
         run.start("--resume")
         if run.finish() == 0 or not re.search(self.error, run.errors()):
-            raise Wrong(f"it went on where nothing can be written: {run.errors()}")
+            raise Wrong(f"it resumed on a read-only disk: {run.errors()}")
 
     def repair(self, run):
         self.remount("rw")
 
 
 class NoSharedMemoryFolder(Fault):
-    """/dev/shm has room for a page: what others filled."""
+    """/dev/shm has space for one page, as if other programs had filled it."""
     wrapper = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=4k none /dev/shm && exec "$@"', "sh"]
 
     def fits(self, job):
@@ -233,13 +233,13 @@ class NoSharedMemoryFolder(Fault):
 
 
 class DamagedCheckpoint(Fault):
-    """The run is killed, and its newest checkpoint is gone, loses its end or has a wrong bit: the one before must do."""
+    """The run is killed, and its newest checkpoint is missing, truncated or corrupted: it resumes from the previous one."""
     error = ""
 
     def strike(self, run):
         run.program.kill()
         run.finish()
-        checkpoints = sorted(run.folder.glob("run/checkpoints/*"))
+        checkpoints = sorted(run.folder.glob("run/checkpoints/*.safetensors"))
         if len(checkpoints) < 2:
             return
         content = bytearray(checkpoints[-1].read_bytes())
@@ -255,19 +255,19 @@ class DamagedCheckpoint(Fault):
 
 
 class CutLink(Fault):
-    """A host cannot be reached for a moment."""
+    """A host is unreachable for a moment."""
 
     def fits(self, job):
         return "hosts" in job and hosts.why_not() is None
 
     def strike(self, run):
-        run.cluster.pull_the_plug(1)
+        run.cluster.disconnect(1)
         time.sleep(self.chance.uniform(0.1, 3))
-        run.cluster.plug_in_again(1)
+        run.cluster.reconnect(1)
 
 
 class OtherJobOnARank(Fault):
-    """One rank was given another option, or has a wrong label: no rank trains, and the right job can begin after it."""
+    """One rank has another option or a wrong label: no rank trains, and the correct job can start afterwards."""
     others = {"--seed": 1, "--batch": 12, "--limit": 12, "--lr": 0.5, "--weight-decay": 0.1, "--data-dir": "wrong"}
 
     def fits(self, job):
@@ -277,7 +277,7 @@ class OtherJobOnARank(Fault):
         copy_with_other_byte(run.folder / "wrong", LABELS, FIRST_LABEL)
         job = [*JOBS[run.job], *COMMON, "--run-dir", "run"]
         options = dict(zip(job[::2], job[1::2]))
-        workers, transport = options.pop("--workers"), options.pop("--transport")  # are the launcher's
+        workers, transport = options.pop("--workers"), options.pop("--transport")  # options of the launcher
         name, rank = self.chance.choice([*self.others]), self.chance.randrange(workers)
         usual, other = (" ".join(f"{option} {value}" for option, value in given.items())
                         for given in (options, {**options, name: self.others[name]}))
@@ -290,6 +290,6 @@ class OtherJobOnARank(Fault):
             raise Wrong(f"rank {rank} had another {name}: it ended with code {done.returncode} and said: {done.stderr}")
 
 
-FAULTS = [Kill, KillWithRestarts, KillElastic, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, Strangers, FullDisk,
-          FullSmallDisk, FullForAWhile, ReadOnlyDisk, NoSharedMemoryFolder, DamagedCheckpoint, CutLink,
+FAULTS = [Kill, KillWithRestarts, KillElastic, Crash, Pause, KillTheLauncher, Interrupt, SlowRank, GarbageConnections,
+          FullDisk, FullSmallDisk, FullForAWhile, ReadOnlyDisk, NoSharedMemoryFolder, DamagedCheckpoint, CutLink,
           OtherJobOnARank]

@@ -1,4 +1,4 @@
-"""A training that is about to be disturbed: how it is started, watched and judged."""
+"""A training run for fault injection: starting it, watching it and checking its result."""
 import contextlib
 import json
 import os
@@ -13,7 +13,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "cli"), str(HERE.parent / "network")]
 import hosts  # noqa: E402  (found by the line above)
-from program import BINARY, HANGS, clean_environment, children_of, processes  # noqa: E402
+from program import BINARY, HANGS, clean_environment, children_of, processes, runs_lockstep  # noqa: E402
 
 COMMON = ["--momentum", 0.9, "--log-every", 1, "--trace", 0, "--threads", 1, "--checkpoint-every", 5]
 LENET5 = ["--limit", 64, "--batch", 16, "--iterations", 120, "--epochs", 1000]
@@ -32,7 +32,7 @@ JOBS = {
 
 
 class Wrong(Exception):
-    """What a run did that it must never do."""
+    """A run did something that no fault allows."""
 
 
 class Run:
@@ -57,41 +57,39 @@ class Run:
         return (self.folder / "errors").read_text()
 
     def wait_for_iteration(self, number):
-        """Or for the end: a fault may come too late."""
+        """Waits for the iteration or for the end of the run: a fault may come too late."""
         while f"iteration {number}/" not in self.output() and self.program.poll() is None:
             time.sleep(0.005)
 
     def iteration(self):
-        """How far it has come."""
+        """The last iteration that was printed."""
         done = re.findall(r"^iteration (\d+)/", self.output(), re.MULTILINE)
         return int(done[-1]) if done else 0
 
     def workers(self):
-        """Forked by the program, or below mpirun's shells."""
+        """The worker processes: forked by the program, or below mpirun's shells."""
         if "mpi" not in self.job:
             return children_of(self.program.pid)
-        own = os.path.realpath(BINARY)
-        return [process for process in self.left() if process != self.program.pid
-                and os.path.realpath(f"/proc/{process}/exe") == own]
+        return [process for process in self.left() if process != self.program.pid and runs_lockstep(process)]
 
     def finish(self):
-        """The exit code. Nothing may be left of the run but its folder, and of one that ended well nothing half done in it."""
+        """Returns the exit code. No process may be left, and no partial file in the folder of a successful run."""
         try:
             code = self.program.wait(timeout=HANGS)
         except subprocess.TimeoutExpired:
             self.end()
-            raise Wrong("it hangs") from None
-        for _ in range(100):  # those whose parent was killed end by themselves, in a moment
+            raise Wrong("the run hangs") from None
+        for _ in range(100):  # processes whose parent was killed end by themselves, after a moment
             if not (left := self.left()):
                 break
             time.sleep(0.1)
         if left:
             self.end()
             raise Wrong(f"processes {left} are left")
-        # Who is killed while it writes leaves half a file, which the run that goes on takes away.
+        # A process that is killed while it writes leaves a partial file, which the resumed run removes.
         halves = [file.name for file in (self.folder / "run").rglob("*.part")]
         if code == 0 and halves:
-            raise Wrong(f"half files are left: {halves}")
+            raise Wrong(f"partial files are left: {halves}")
         return code
 
     def left(self):
@@ -107,15 +105,15 @@ class Run:
         return json.loads((self.folder / "run" / "summary.json").read_text())["weights_sha256"]
 
     def restart(self, *options, **settings):
-        """Goes on after an end that was no good one; from the start, if it did not come far. `workers` may be others."""
-        if not list(self.folder.glob("run/checkpoints/*")):
+        """Resumes after a failure, or starts again if there is no checkpoint. `workers` may differ."""
+        if not list(self.folder.glob("run/checkpoints/*.safetensors")):
             shutil.rmtree(self.folder / "run", ignore_errors=True)
             return self.start(*options, **settings)
         return self.start(*options, "--resume", **settings)
 
 
 class RunOnHosts(Run):
-    """One worker on each of two hosts, which are namespaces."""
+    """One worker on each of two hosts, which are network namespaces."""
 
     def start(self, *options, **_):
         token = self.folder / "token"

@@ -1,5 +1,5 @@
-// Arguments that would be read after they are gone do not compile; those that can only be checked
-// when they come are errors.
+// Arguments that would be used after their lifetime do not compile; arguments that can only be
+// checked at run time are errors.
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using Floats = std::vector<float>;
@@ -96,7 +96,7 @@ TEST(Arguments, NullPointersWithALengthAreErrors) {
     refused("scatter", [&] { group.scatter(null, out); });
     refused("scatter", [&] { group.scatter(out, null); });
     group.all_reduce(ArrayView{});  // no length, no array
-    group.all_reduce(out);          // nothing was broken
+    group.all_reduce(out);          // the group still works
   });
 }
 
@@ -111,4 +111,4 @@ TEST(Arguments, NullPointersInMessagesAreErrors) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,4 +1,4 @@
-// Which algorithms there are, and which of them `auto` picks.
+// The algorithms of each operation, and the choice of `auto`.
 #include "comm/auto_table.h"
 
 #include <lockstep/error.h>
@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 using testing::HasSubstr;
@@ -39,7 +39,7 @@ std::string parse_error(std::string_view text) {
   return message_of<FileError>([&] { parse_auto_table(text, "my.table"); });
 }
 
-TEST(Algorithms, WhatATransportLacksIsLeftOut) {
+TEST(Algorithms, UnsupportedAlgorithmsAreOmitted) {
   using enum Algorithm;
   EXPECT_EQ(algorithms_of(Operation::all_gather, kShared), (std::vector{direct, ring}));
   EXPECT_EQ(algorithms_of(Operation::all_gather, kNone), (std::vector{ring}));
@@ -48,19 +48,20 @@ TEST(Algorithms, WhatATransportLacksIsLeftOut) {
   EXPECT_TRUE(algorithms_of(Operation::barrier, kShared).empty());
 }
 
-TEST(Algorithms, RefusalsSayWhatThereIs) {
+TEST(Algorithms, ErrorsListTheAlternatives) {
   EXPECT_THAT(refusal(Operation::all_reduce, Algorithm::direct, kNone),
               HasSubstr("'direct' needs ranks that share memory (thread, shm); the gloo transport "
                         "has ring, halving-doubling, tree and star"));
   EXPECT_THAT(refusal(Operation::reduce, Algorithm::ring, kNone),
               HasSubstr("the operation has no algorithm 'ring': there are"));
-  EXPECT_THAT(refusal(Operation::gather, Algorithm::ring, kNone), HasSubstr("only one way"));
+  EXPECT_THAT(refusal(Operation::gather, Algorithm::ring, kNone),
+              HasSubstr("a single implementation"));
   EXPECT_NO_THROW(
       require_algorithm(Operation::barrier, "barrier", Algorithm::automatic, kNone, ""));
   EXPECT_NO_THROW(require_algorithm(Operation::all_reduce, "", Algorithm::direct, kShared, "shm"));
 }
 
-TEST(AutoTable, TheFirstEntryThatFitsCounts) {
+TEST(AutoTable, FirstMatchingEntryWins) {
   const AutoTable table = parse_auto_table(
       "# a comment\n"
       "gloo 2 any star  # for two\n"
@@ -80,13 +81,13 @@ TEST(AutoTable, TheFirstEntryThatFitsCounts) {
   EXPECT_EQ(pick(table, "mpi", kNone, 4, 4), Algorithm::ring);
 }
 
-TEST(AutoTable, WhatATransportDoesNotOfferIsPassedOver) {
+TEST(AutoTable, EntriesTheTransportCannotRunAreSkipped) {
   const AutoTable table = parse_auto_table("mpi any any native\nmpi any any tree\n", "table");
   EXPECT_EQ(pick(table, "mpi", {.native = true}, 4, 4), Algorithm::native);
   EXPECT_EQ(pick(table, "mpi", kNone, 4, 4), Algorithm::tree);
 }
 
-TEST(AutoTable, BuiltInKnowsEveryTransport) {
+TEST(AutoTable, BuiltInTableCoversEveryTransport) {
   const AutoTable& table = built_in_auto_table();
   for (int ranks : {1, 2, 3, 4, 1000}) {
     for (std::uint64_t bytes : {0ull, 4096ull, 1ull << 32}) {
@@ -102,7 +103,7 @@ TEST(AutoTable, BuiltInKnowsEveryTransport) {
   EXPECT_EQ(pick(table, "mpi", kNone, 8, 4096), Algorithm::tree);
 }
 
-TEST(AutoTable, TextReadsBackAsItWas) {
+TEST(AutoTable, TextRoundTrips) {
   const AutoTable table{{{"gloo", 2, 12345, Algorithm::star},
                          {"gloo", kAnyRanks, 1 << 20, Algorithm::ring},
                          {"shm+mpi", 1024, kAnyBytes, Algorithm::hierarchical}}};
@@ -119,11 +120,11 @@ TEST(AutoTable, ErrorsNameTheFileAndTheLine) {
   EXPECT_THAT(parse_error("gloo many any ring\n"), HasSubstr("line 1: the number of ranks"));
   EXPECT_THAT(parse_error("gloo any big ring\n"), HasSubstr("line 1: "));
   EXPECT_THAT(parse_error("gloo any any snail\n"), HasSubstr("there is no algorithm 'snail'"));
-  EXPECT_THAT(parse_error("gloo any any auto\n"), HasSubstr("name the algorithm"));
+  EXPECT_THAT(parse_error("gloo any any auto\n"), HasSubstr("name another algorithm"));
   EXPECT_THAT(parse_error("gloo any any direct\n"), HasSubstr("share memory"));
 }
 
-TEST(AutoTable, AFileComesBeforeTheBuiltInEntries) {
+TEST(AutoTable, FileEntriesPrecedeTheBuiltInEntries) {
   const std::string path = testing::TempDir() + "lockstep-auto-table-" + std::to_string(::getpid());
   write_file(path, "gloo any any star\n");
   const AutoTable table = load_auto_table(path);
@@ -134,4 +135,4 @@ TEST(AutoTable, AFileComesBeforeTheBuiltInEntries) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,9 +1,9 @@
-// Awkward uses that once went wrong, or easily could.
+// Unusual uses that once failed, or easily could.
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
 #include "base/random.h"
-#include "support/random_mishap.h"
+#include "support/random_fault.h"
 #include "support/random_operations.h"
 #include "support/ranks.h"
 
@@ -15,35 +15,35 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::Each;
 using testing::errors_of_ranks;
+using testing::Fault;
 using ::testing::HasSubstr;
-using testing::Mishap;
 using testing::RankKind;
 using testing::run_ranks;
 
 class Awkward : public ::testing::TestWithParam<RankKind> {};
 
-// Under mpirun on fewer ranks there are none.
+// Empty under mpirun with too few ranks.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Awkward);
 INSTANTIATE_TEST_SUITE_P(Kinds, Awkward, ::testing::ValuesIn(testing::kinds(4)),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Awkward, MoreMemoryThanThereIsIsRefusedOnAllRanks) {
+TEST_P(Awkward, FailedAllocationIsReportedOnAllRanks) {
   for (std::size_t bytes : {std::size_t{1} << 46, std::size_t{1} << 62}) {
     const auto errors =
         errors_of_ranks(GetParam(), 3, [bytes](Group group) { group.allocate(bytes); });
-    EXPECT_THAT(errors,
-                Each(AllOf(HasSubstr("could"), HasSubstr("get"), HasSubstr("use fewer workers"))));
+    EXPECT_THAT(errors, Each(AllOf(HasSubstr("could"), HasSubstr(" bytes of "),
+                                   HasSubstr("use fewer workers"))));
   }
 }
 
-TEST_P(Awkward, ALongSendUnderWayDoesNotHoldUpACollective) {
+TEST_P(Awkward, PendingLongSendDoesNotBlockACollective) {
   run_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(1'000'000, static_cast<float>(group.rank()));
     if (group.rank() == 0) {
@@ -58,7 +58,7 @@ TEST_P(Awkward, ALongSendUnderWayDoesNotHoldUpACollective) {
   });
 }
 
-TEST_P(Awkward, PollingNoticesThatTheSenderIsGone) {
+TEST_P(Awkward, PollingDetectsALostSender) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(10);
     if (group.rank() == 0) return;
@@ -69,7 +69,7 @@ TEST_P(Awkward, PollingNoticesThatTheSenderIsGone) {
   EXPECT_THAT(errors[1], HasSubstr("rank 0 (pid"));
 }
 
-TEST_P(Awkward, PollingNoticesAMessageOfTheWrongLength) {
+TEST_P(Awkward, PollingDetectsAWrongLength) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(group.rank() == 0 ? 10 : 9);
     if (group.rank() == 0) return group.send(values, 1);
@@ -81,7 +81,7 @@ TEST_P(Awkward, PollingNoticesAMessageOfTheWrongLength) {
   EXPECT_THAT(errors[1], HasSubstr("expected 36 bytes from rank 0 (tag 0), got 40"));
 }
 
-TEST_P(Awkward, AMessageThatFailsBreaksTheGroup) {
+TEST_P(Awkward, FailedMessageBreaksTheGroup) {
   const auto errors = errors_of_ranks(GetParam(), 2,
                                       [](Group group) {
                                         std::vector<float> values(1);
@@ -98,7 +98,7 @@ TEST_P(Awkward, AMessageThatFailsBreaksTheGroup) {
   EXPECT_THAT(errors[1], HasSubstr("rank 0 gave up because of it"));
 }
 
-TEST_P(Awkward, ARankThatCatchesAnErrorAndStaysIsNotBlamedForIt) {
+TEST_P(Awkward, RankThatCatchesAnErrorIsNotNamedAsItsCause) {
   const auto errors = errors_of_ranks(GetParam(), 4, [](Group group) {
     std::vector<float> values(100'000);
     if (group.rank() == 1) throw Error("gone");
@@ -113,7 +113,7 @@ TEST_P(Awkward, ARankThatCatchesAnErrorAndStaysIsNotBlamedForIt) {
     EXPECT_THAT(errors[survivor], HasSubstr("rank 1 (pid")) << "rank " << survivor;
 }
 
-TEST_P(Awkward, ADeadlineRunsFromTheWait) {
+TEST_P(Awkward, DeadlineStartsWithTheWait) {
   run_ranks(GetParam(), 2,
             [](Group group) {
               std::vector<float> values(1);
@@ -129,7 +129,7 @@ TEST_P(Awkward, ADeadlineRunsFromTheWait) {
             {.timeout = milliseconds(500)});
 }
 
-TEST_P(Awkward, AnEndlessTimeoutIsJustVeryLong) {
+TEST_P(Awkward, InfiniteTimeoutDoesNotOverflow) {
   run_ranks(GetParam(), 2,
             [](Group group) {
               if (group.rank() == 0) std::this_thread::sleep_for(milliseconds(200));
@@ -153,58 +153,58 @@ TEST_P(Awkward, WorkAndMemoryMayOutliveTheGroup) {
   });
 }
 
-/// One rank comes to grief at a random moment while all do random operations; every other rank must
-/// name it.
-void disturb_at_random(RankKind kind, Mishap mishap, Random& random, int round) {
-  const testing::RandomMishap drawn = testing::draw_mishap(random);
+/// One rank fails at a random moment while all run random operations; every other rank must name
+/// it.
+void inject_at_random(RankKind kind, Fault fault, Random& random, int round) {
+  const testing::RandomFault drawn = testing::draw_fault(random);
   GroupOptions options;
-  if (mishap == Mishap::stop) options.timeout = testing::kDeadlineOfStopped;
+  if (fault == Fault::stop) options.timeout = testing::kDeadlineOfStopped;
   const auto errors = errors_of_ranks(
       kind, drawn.size,
       [=](Group group) {
-        std::jthread grief;
-        if (group.rank() == drawn.victim) grief = testing::come_to_grief_after(drawn.delay, mishap);
+        std::jthread injector;
+        if (group.rank() == drawn.victim)
+          injector = testing::inject_fault_after(drawn.delay, fault);
         testing::do_random_operations(group, drawn.plan);
       },
       options);
-  testing::expect_victim_is_named(errors, mishap, drawn, round);
+  testing::expect_victim_is_named(errors, fault, drawn, round);
 }
 
 class RandomDeath : public ::testing::TestWithParam<RankKind> {
  protected:
-  static void disturb(Mishap mishap, std::uint64_t seed, int rounds) {
+  static void disturb(Fault fault, std::uint64_t seed, int rounds) {
     Random random(seed);
-    for (int round = 0; round < rounds; ++round)
-      disturb_at_random(GetParam(), mishap, random, round);
+    for (int round = 0; round < rounds; ++round) inject_at_random(GetParam(), fault, random, round);
   }
 };
 
-// Under mpirun there are none.
+// Empty under mpirun.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RandomDeath);
-INSTANTIATE_TEST_SUITE_P(Kinds, RandomDeath, ::testing::ValuesIn(testing::mortal_kinds()),
+INSTANTIATE_TEST_SUITE_P(Kinds, RandomDeath, ::testing::ValuesIn(testing::kinds_that_may_die()),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(RandomDeath, IsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::kill, 1, 6);
-  disturb(Mishap::segv, 2, 2);
-  disturb(Mishap::exit, 3, 2);
+TEST_P(RandomDeath, NamesTheRightRank) {
+  disturb(Fault::kill, 1, 6);
+  disturb(Fault::segv, 2, 2);
+  disturb(Fault::exit, 3, 2);
 }
 
-TEST_P(RandomDeath, LongBySigkillIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::kill, 4, 200);
+TEST_P(RandomDeath, LongBySigkillNamesTheRightRank) {
+  disturb(Fault::kill, 4, 200);
 }
 
-TEST_P(RandomDeath, LongBySigsegvIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::segv, 5, 50);
+TEST_P(RandomDeath, LongBySigsegvNamesTheRightRank) {
+  disturb(Fault::segv, 5, 50);
 }
 
-TEST_P(RandomDeath, LongByExitIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::exit, 6, 50);
+TEST_P(RandomDeath, LongByExitNamesTheRightRank) {
+  disturb(Fault::exit, 6, 50);
 }
 
-TEST_P(RandomDeath, LongOfAStoppedRankIsNoneButItIsNamed) {
-  disturb(Mishap::stop, 7, 50);
+TEST_P(RandomDeath, LongStoppedRankIsNamedWithoutBeingDead) {
+  disturb(Fault::stop, 7, 50);
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -11,7 +11,7 @@
 #include <array>
 #include <set>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::RankKind;
@@ -20,8 +20,8 @@ using testing::run_ranks;
 constexpr std::size_t kStagedFloats = comm::SharedDirect::kPieceBytes / sizeof(float);
 constexpr std::size_t kChannelFloats = comm::Channel::kCapacity / sizeof(float);
 
-/// Lengths around the edges that matter to a group of `ranks`: none, one, a rank more or less than
-/// one element each, a cache line, a channel's and a staging area's capacity.
+/// Lengths around the limits for a group of `ranks`: none, one, a rank more or less than one
+/// element each, a cache line, the capacity of a channel and of a staging area.
 std::set<std::size_t> lengths_for(int ranks) {
   const auto size = static_cast<std::size_t>(ranks);
   std::set<std::size_t> lengths{0, 1, 15, 16, 17, 1000};
@@ -160,7 +160,7 @@ TEST_P(Collectives, AllReduceHasEveryTypeAndReduction) {
   });
 }
 
-TEST_P(Collectives, ReduceGivesRootTheResult) {
+TEST_P(Collectives, ReduceGivesTheRootTheResult) {
   run_ranks(kind(), size(), [&](Group group) {
     for (Algorithm algorithm : those_of(group, std::array{Algorithm::automatic, Algorithm::star,
                                                           Algorithm::tree, Algorithm::native}))
@@ -194,7 +194,7 @@ TEST_P(Collectives, ReduceScatterGivesEachRankItsPart) {
   });
 }
 
-TEST_P(Collectives, AllGatherGivesEveryoneAllParts) {
+TEST_P(Collectives, AllGatherGivesEveryRankAllParts) {
   run_ranks(kind(), size(), [&](Group group) {
     for (Algorithm algorithm : those_of(group, std::array{Algorithm::automatic, Algorithm::ring,
                                                           Algorithm::direct, Algorithm::native}))
@@ -252,7 +252,7 @@ TEST_P(Collectives, AHalvingReduceScatterAddsAlongTheTreeToo) {
   });
 }
 
-TEST_P(Collectives, EveryOneHasAnAsynchronousTwin) {
+TEST_P(Collectives, EveryCollectiveHasAnAsynchronousVersion) {
   run_ranks(kind(), size(), [&](Group group) {
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<float> a(8, 1), b(8, 1), c(8, static_cast<float>(group.rank())), part(8),
@@ -315,7 +315,8 @@ TEST_P(Collectives, GatherThenScatterGivesBackEachRanksPart) {
 
 TEST_P(Collectives, MessagesAreMatchedBySenderAndTagInOrder) {
   run_ranks(kind(), size(), [&](Group group) {
-    // Everyone sends to everyone, long messages before anyone receives, and receives in reverse.
+    // Every rank sends long messages to every other rank before any rank receives, and receives in
+    // reverse order.
     const std::size_t count = kChannelFloats + 3;
     std::vector<std::vector<float>> sent;
     std::vector<Work> sends;
@@ -336,7 +337,7 @@ TEST_P(Collectives, MessagesAreMatchedBySenderAndTagInOrder) {
   });
 }
 
-TEST_P(Collectives, AsynchronousOnesRunInOrderAndMixWithBlockingOnes) {
+TEST_P(Collectives, AsynchronousAndBlockingCollectivesRunInOrder) {
   run_ranks(kind(), size(), [&](Group group) {
     std::vector<std::vector<float>> arrays(20, std::vector<float>(100, 1.0f));
     std::vector<Work> works;
@@ -351,9 +352,9 @@ TEST_P(Collectives, AsynchronousOnesRunInOrderAndMixWithBlockingOnes) {
   });
 }
 
-TEST_P(Collectives, BarrierLetsNobodyThroughEarly) {
+TEST_P(Collectives, BarrierWaitsForAllRanks) {
   run_ranks(kind(), size(), [&](Group group) {
-    // All ranks read one clock: nobody may be through before the last one came.
+    // All ranks read one clock: no rank may leave before the last one has arrived.
     constexpr std::size_t kRounds = 100;
     std::vector<double> came(kRounds), through(kRounds);
     for (std::size_t round = 0; round < kRounds; ++round) {
@@ -367,7 +368,7 @@ TEST_P(Collectives, BarrierLetsNobodyThroughEarly) {
   });
 }
 
-TEST_P(Collectives, CountersTellTheBytesOfTheCostTable) {
+TEST_P(Collectives, CountersMatchTheCostTable) {
   run_ranks(kind(), size(), [&](Group group) {
     // A count that the ranks divide into whole cache lines.
     const std::size_t count = 16 * 3 * 5 * 8 * 10;
@@ -376,7 +377,7 @@ TEST_P(Collectives, CountersTellTheBytesOfTheCostTable) {
     for (Algorithm algorithm : those_of(group, std::array{Algorithm::ring, Algorithm::direct})) {
       const std::uint64_t before = group.counters().bytes;
       group.all_reduce(values, ReduceOp::sum, algorithm);
-      // direct rounds its slices up to cache lines, so one rank may have less than its share.
+      // direct rounds its slices up to cache lines, so one rank may have a shorter slice.
       const double expected_bytes = 2.0 * 4 * count * static_cast<double>(ranks - 1) / size();
       const double moved = static_cast<double>(group.counters().bytes - before);
       if (algorithm == Algorithm::ring) {
@@ -388,9 +389,9 @@ TEST_P(Collectives, CountersTellTheBytesOfTheCostTable) {
   });
 }
 
-// A rank may show its next array while others still read its last: without a meeting in between,
-// the two must not lie in one place, whatever their lengths.
-TEST_P(Collectives, ShortAndLongArraysFollowEachOtherAtOnce) {
+// A rank may expose its next array while others still read its last: without a barrier in between,
+// the two must be at different places, whatever their lengths.
+TEST_P(Collectives, ShortAndLongArraysAlternateWithoutABarrier) {
   run_ranks(kind(), size(), [&](Group group) {
     const std::vector<std::size_t> counts{1, 1024, 1, 1000, 20'000, 1024, 0, 2048, 4096, 4097};
     Memory memory = group.allocate(4097 * sizeof(float));
@@ -409,7 +410,7 @@ TEST_P(Collectives, ShortAndLongArraysFollowEachOtherAtOnce) {
   });
 }
 
-// The sums that float32 rounds differently in another order: only the tree gives these bits.
+// Sums that float32 rounds differently in another order: only the tree gives these bits.
 TEST_P(Collectives, DirectAndTreeAddAlongTheFixedTree) {
   run_ranks(kind(), size(), [&](Group group) {
     auto value = [](int rank) { return 1.0f / static_cast<float>(3 + rank * rank); };
@@ -428,7 +429,7 @@ TEST_P(Collectives, DirectAndTreeAddAlongTheFixedTree) {
 
 TEST_P(Collectives, SplitMakesGroupsByColorInTheOrderOfTheirKeys) {
   run_ranks(kind(), size(), [&](Group group) {
-    // Odd and even ranks apart, in reverse order.
+    // Odd and even ranks form two groups, in reverse order.
     Group part = group.split(group.rank() % 2, -group.rank());
     const int members = (size() + 1 - group.rank() % 2) / 2;
     ASSERT_EQ(part.size(), members);
@@ -440,7 +441,7 @@ TEST_P(Collectives, SplitMakesGroupsByColorInTheOrderOfTheirKeys) {
       const int highest = group.rank() % 2 + 2 * (members - 1);
       ASSERT_EQ(values, std::vector<float>(count, static_cast<float>(highest)));
     }
-    // Both groups go on, and so does a group split from a part.
+    // Both groups stay usable, and so does a group split from a part.
     Group whole = group.split(0);
     ASSERT_EQ(whole.rank(), group.rank());
     Group alone = part.split(part.rank());
@@ -454,7 +455,7 @@ TEST_P(Collectives, SplitMakesGroupsByColorInTheOrderOfTheirKeys) {
   });
 }
 
-TEST_P(Collectives, GroupsOfOneProcessDoNotDisturbEachOther) {
+TEST_P(Collectives, GroupsOfOneProcessAreIndependent) {
   run_ranks(kind(), size(), [&](Group group) {
     Group other = group.split(0);
     std::vector<float> here(50'000, 1.0f), there(50'000, 2.0f);
@@ -468,4 +469,4 @@ TEST_P(Collectives, GroupsOfOneProcessDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,4 +1,4 @@
-// The control mesh against peers that the test plays itself, so that it decides what comes when.
+// The control mesh with peers that the test simulates, so that it controls the order of events.
 #include "comm/mesh/control_mesh.h"
 
 #include <lockstep/error.h>
@@ -13,12 +13,12 @@
 #include <atomic>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 using testing::expect_error;
 
-/// No launcher watches these ranks, and they need not find each other.
+/// No launcher watches these ranks, and they need no rendezvous.
 class NoStore : public Store {
  public:
   void set(const std::string&, const std::string&) override {}
@@ -43,7 +43,7 @@ class ControlMeshTest : public ::testing::Test {
                   [](int, const ControlMessage&) { return std::vector<ControlMessage>(); });
   }
 
-  /// At once, so that whoever reads the first message has read all.
+  /// Sends all at once, so that a thread that reads the first message has read all.
   void send(int from, const std::vector<ControlMessage>& messages) {
     std::string bytes;
     for (const ControlMessage& message : messages) bytes += make_frame(encode(message));
@@ -75,7 +75,7 @@ class ControlMeshTest : public ::testing::Test {
   std::vector<UniqueFd> ends_;
 };
 
-TEST_F(ControlMeshTest, AnErrorListsTheCallsOfRanksThatHaveLeftSince) {
+TEST_F(ControlMeshTest, MismatchListsTheCallsOfRanksThatHaveLeft) {
   make_mesh(3);
   send_last(1, {Call{call_of(8)}, Goodbye{}});
   send_last(2, {Call{call_of(7)}, Goodbye{}});
@@ -83,28 +83,28 @@ TEST_F(ControlMeshTest, AnErrorListsTheCallsOfRanksThatHaveLeftSince) {
 }
 
 // Another thread of rank 1 waited for a message of rank 2, which left because of the mismatch.
-TEST_F(ControlMeshTest, AMismatchGoesBeforeTheLossThatItLedTo) {
+TEST_F(ControlMeshTest, MismatchIsReportedBeforeTheLostRankItCaused) {
   make_mesh(3);
   send_last(1, {Call{call_of(8)}, Goodbye{.culprit = 2}});
   send_last(2, {Call{call_of(7)}, Goodbye{}});
   expect_error<MismatchError>([&] { agree(8); }, {"rank 0 and 1 called", "rank 2 called"});
 }
 
-TEST_F(ControlMeshTest, WhoeverGaveUpACallThatAllAgreeOnIsALoss) {
+TEST_F(ControlMeshTest, RankThatGaveUpAnAgreedCallIsLost) {
   make_mesh(3);
   send_last(1, {Call{call_of(8)}, Goodbye{.culprit = 0}});
   send(2, {Call{call_of(8)}});
   expect_error<PeerLostError>([&] { agree(8); }, {"rank 1 gave up because of it"});
 }
 
-TEST_F(ControlMeshTest, WhoeverLeavesWithoutACallIsALoss) {
+TEST_F(ControlMeshTest, RankThatLeavesWithoutACallIsLost) {
   make_mesh(3);
   send(1, {Call{call_of(8)}});
   send_last(2, {Goodbye{}});
   expect_error<PeerLostError>([&] { agree(8); }, {"rank 2 (pid", "left the group"});
 }
 
-TEST_F(ControlMeshTest, NothingCountsBehindAGoodbye) {
+TEST_F(ControlMeshTest, MessagesAfterAGoodbyeAreIgnored) {
   make_mesh(2);
   send(1, {Goodbye{}, Call{call_of(8)}, Goodbye{.culprit = 0}});
   for (int reads = 0; reads < 3; ++reads) mesh_->progress();
@@ -113,10 +113,10 @@ TEST_F(ControlMeshTest, NothingCountsBehindAGoodbye) {
   expect_error<PeerLostError>([&] { agree(8); }, {"rank 1 (pid", "left the group"});
 }
 
-// Another thread may read a call and the goodbye behind it at any moment of the wait: also between
-// a look for those who have not come and one for those who are gone. Many ranks, and threads that
-// keep taking the mesh's lock, make that moment long.
-TEST_F(ControlMeshTest, WhoeverComesAndLeavesWhileWeLookForTheLostIsNoLoss) {
+// Another thread may read a call and the goodbye behind it at any moment of the wait, also between
+// the check for missing ranks and the check for lost ranks. Many ranks, and threads that keep
+// taking the mesh's lock, make that window long.
+TEST_F(ControlMeshTest, RankThatCallsAndLeavesDuringTheCheckIsNotLost) {
   constexpr int kSize = 400;
   for (int round = 0; round < 5 && !HasFailure(); ++round) {
     make_mesh(kSize);
@@ -141,4 +141,4 @@ TEST_F(ControlMeshTest, WhoeverComesAndLeavesWhileWeLookForTheLostIsNoLoss) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

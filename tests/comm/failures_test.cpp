@@ -1,9 +1,9 @@
-// An error instead of a hang: ranks that disagree, die, leave or dawdle.
+// An error instead of a hang: ranks that disagree, die, leave or are late.
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
 #include "support/errors.h"
-#include "support/mishap.h"
+#include "support/fault.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -24,19 +24,19 @@ using ::testing::Contains;
 using ::testing::Each;
 using testing::errors_of_ranks;
 using testing::expect_error;
+using testing::Fault;
 using ::testing::HasSubstr;
-using testing::Mishap;
 using testing::RankKind;
 using testing::run_ranks;
 
 class Failures : public ::testing::TestWithParam<RankKind> {};
 
-// Under mpirun on fewer ranks there are none.
+// Empty under mpirun with too few ranks.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Failures);
 INSTANTIATE_TEST_SUITE_P(Kinds, Failures, ::testing::ValuesIn(testing::kinds(4)),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Failures, RanksThatDisagreeOnTheCountAllGetTheSameList) {
+TEST_P(Failures, CountMismatchIsTheSameErrorOnAllRanks) {
   for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::star}) {
     const auto errors = errors_of_ranks(GetParam(), 4, [&](Group group) {
       std::vector<float> values(group.rank() == 2 ? 7 : 8);
@@ -47,7 +47,7 @@ TEST_P(Failures, RanksThatDisagreeOnTheCountAllGetTheSameList) {
   }
 }
 
-TEST_P(Failures, RanksThatDisagreeOnTheOperationAllGetTheSameList) {
+TEST_P(Failures, OperationMismatchIsTheSameErrorOnAllRanks) {
   const auto errors = errors_of_ranks(GetParam(), 3, [](Group group) {
     std::vector<float> values(8);
     group.barrier();
@@ -64,7 +64,7 @@ TEST_P(Failures, RanksThatDisagreeOnTheOperationAllGetTheSameList) {
                          HasSubstr("rank 2 called all_reduce #2 of 8 float32 (max, ring)"))));
 }
 
-TEST_P(Failures, RanksThatDisagreeOnTypeReductionOrAlgorithmAreTold) {
+TEST_P(Failures, TypeReductionOrAlgorithmMismatchIsAnError) {
   EXPECT_THAT(errors_of_ranks(GetParam(), 2,
                               [](Group group) {
                                 std::vector<float> floats(8);
@@ -85,33 +85,34 @@ TEST_P(Failures, RanksThatDisagreeOnTypeReductionOrAlgorithmAreTold) {
               Each(AllOf(HasSubstr("(sum, ring)"), HasSubstr("(average, star)"))));
 }
 
-TEST_P(Failures, AMessageOfTheWrongLengthNamesBothSides) {
+TEST_P(Failures, WrongMessageLengthNamesBothSides) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(10);
     if (group.rank() == 0) return group.send(values, 1, 5);
     values.resize(9);
     group.recv(values, 0, 5);
   });
-  // The sender may have been done before anyone looked at its message.
+  // The sender may have finished before its message was read.
   EXPECT_THAT(errors[0], AnyOf("", HasSubstr("rank 1 (pid")));
   EXPECT_THAT(errors[1], HasSubstr("rank 1 expected 36 bytes from rank 0 (tag 5), got 40"));
 }
 
-TEST_P(Failures, ARankThatLeavesIsNamedToTheOthers) {
+TEST_P(Failures, RankThatLeavesIsNamed) {
   for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring}) {
     const auto errors = errors_of_ranks(GetParam(), 3, [&](Group group) {
       std::vector<float> values(100'000);
       group.all_reduce(values, ReduceOp::sum, algorithm);
-      // It stays until the others are through with the first: a rank may be so before its peers.
+      // The rank stays until the others have finished the first call: it may finish before its
+      // peers.
       std::vector<float> word(1);
       if (group.rank() == 1) {
         for (int other : {0, 2}) group.recv(word, other, 5);
-        throw Error("out of patience");
+        throw Error("gave up");
       }
       group.send(word, 1, 5);
       group.all_reduce(values, ReduceOp::sum, algorithm);
     });
-    EXPECT_EQ(errors[1], "out of patience");
+    EXPECT_EQ(errors[1], "gave up");
     for (int survivor : {0, 2})
       EXPECT_THAT(errors[static_cast<std::size_t>(survivor)],
                   AllOf(HasSubstr("lost a peer in all_reduce #2"), HasSubstr("rank 1 (pid"),
@@ -120,14 +121,14 @@ TEST_P(Failures, ARankThatLeavesIsNamedToTheOthers) {
   }
 }
 
-TEST_P(Failures, AReceiverLearnsThatItsSenderLeft) {
+TEST_P(Failures, ReceiverDetectsThatItsSenderLeft) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(1000);
     if (group.rank() == 0) {
       group.send(values, 1);
       return;
     }
-    group.recv(values, 0);  // what was sent before leaving still arrives
+    group.recv(values, 0);  // data sent before leaving still arrives
     group.recv(values, 0);
   });
   EXPECT_EQ(errors[0], "");
@@ -135,7 +136,7 @@ TEST_P(Failures, AReceiverLearnsThatItsSenderLeft) {
                                HasSubstr("rank 0 (pid"), HasSubstr("left the group")));
 }
 
-TEST_P(Failures, ARankThatIsLateIsNamedAtTheDeadline) {
+TEST_P(Failures, LateRankIsNamedAtTheDeadline) {
   const auto errors = errors_of_ranks(GetParam(), 3,
                                       [](Group group) {
                                         std::vector<float> values(10);
@@ -145,7 +146,7 @@ TEST_P(Failures, ARankThatIsLateIsNamedAtTheDeadline) {
                                         group.all_reduce(values);
                                       },
                                       {.timeout = milliseconds(200)});
-  // Whoever gives up first makes the other give up too; both name the late rank.
+  // The first rank that gives up makes the other give up too; both name the late rank.
   const std::vector<std::string> waiting{errors[0], errors[1]};
   EXPECT_THAT(waiting, Each(AllOf(HasSubstr("in all_reduce #2 of 10 float32"),
                                   HasSubstr("rank 2 (pid"), HasSubstr("barrier #1"))));
@@ -153,7 +154,7 @@ TEST_P(Failures, ARankThatIsLateIsNamedAtTheDeadline) {
   EXPECT_NE(errors[2], "") << "the late rank finds its peers gone";
 }
 
-TEST_P(Failures, AReceiveThatNobodyAnswersEndsAtTheDeadline) {
+TEST_P(Failures, ReceiveWithoutASendEndsAtTheDeadline) {
   const auto errors = errors_of_ranks(GetParam(), 2,
                                       [](Group group) {
                                         std::vector<float> values(1);
@@ -165,7 +166,7 @@ TEST_P(Failures, AReceiveThatNobodyAnswersEndsAtTheDeadline) {
   EXPECT_THAT(errors[0], HasSubstr("rank 0 waited 0.2 s for 4 bytes (tag 3) from rank 1"));
 }
 
-TEST_P(Failures, ABrokenGroupRepeatsItsErrorInsteadOfHanging) {
+TEST_P(Failures, BrokenGroupRepeatsItsError) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(group.rank() == 0 ? 1 : 2);
     EXPECT_THROW(group.all_reduce(values), MismatchError);
@@ -177,7 +178,7 @@ TEST_P(Failures, ABrokenGroupRepeatsItsErrorInsteadOfHanging) {
   EXPECT_THAT(errors, Each(HasSubstr("called different operations")));
 }
 
-TEST_P(Failures, AnAsynchronousErrorIsRethrownByWait) {
+TEST_P(Failures, AsynchronousErrorIsRethrownByWait) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(group.rank() == 0 ? 1 : 2);
     Work work = group.all_reduce_async(values);
@@ -188,7 +189,7 @@ TEST_P(Failures, AnAsynchronousErrorIsRethrownByWait) {
   EXPECT_THAT(errors, Each(HasSubstr("called different operations")));
 }
 
-TEST_P(Failures, BadArgumentsAreRefusedWithoutBreakingTheGroup) {
+TEST_P(Failures, InvalidArgumentsDoNotBreakTheGroup) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(4);
     std::vector<std::int32_t> integers(4);
@@ -206,7 +207,7 @@ TEST_P(Failures, BadArgumentsAreRefusedWithoutBreakingTheGroup) {
   EXPECT_THAT(errors, Each(""));
 }
 
-TEST_P(Failures, ArraysOfTheWrongSizeOrTypeAreRefusedWithTheRightOnes) {
+TEST_P(Failures, WrongArraySizeOrTypeErrorNamesTheRightOne) {
   run_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> mine(4);
     std::vector<float> all(7);
@@ -225,13 +226,13 @@ TEST(Failures, AGroupNeedsARank) {
   expect_error<UsageError>([] { parse_algorithm("snake"); }, {"'snake'", "halving-doubling"});
 }
 
-/// Rank 1 of 3 ends itself in the middle of a stream of collectives; both survivors must say so.
-void expect_death_is_noticed(RankKind kind, Mishap mishap, const std::string& how) {
+/// Rank 1 of 3 ends itself in the middle of a stream of collectives; both survivors must report it.
+void expect_death_is_detected(RankKind kind, Fault fault, const std::string& how) {
   for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::star}) {
     const auto errors = errors_of_ranks(kind, 3, [&](Group group) {
       std::vector<float> values(50'000);
       for (int round = 0; round < 1000; ++round) {
-        if (group.rank() == 1 && round == 7) testing::come_to_grief(mishap);
+        if (group.rank() == 1 && round == 7) testing::inject_fault(fault);
         group.all_reduce(values, ReduceOp::sum, algorithm);
       }
     });
@@ -246,31 +247,30 @@ void expect_death_is_noticed(RankKind kind, Mishap mishap, const std::string& ho
 
 class Death : public ::testing::TestWithParam<RankKind> {};
 
-// Under mpirun there are none.
+// Empty under mpirun.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Death);
-INSTANTIATE_TEST_SUITE_P(Kinds, Death, ::testing::ValuesIn(testing::mortal_kinds()),
+INSTANTIATE_TEST_SUITE_P(Kinds, Death, ::testing::ValuesIn(testing::kinds_that_may_die()),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Death, BySigkillIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(GetParam(), Mishap::kill, "was ended by signal 9 (Killed)");
+TEST_P(Death, BySigkillIsDetectedByAllSurvivors) {
+  expect_death_is_detected(GetParam(), Fault::kill, "was ended by signal 9 (Killed)");
 }
 
-TEST_P(Death, BySigsegvIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(GetParam(), Mishap::segv, "was ended by signal 11 (Segmentation fault)");
+TEST_P(Death, BySigsegvIsDetectedByAllSurvivors) {
+  expect_death_is_detected(GetParam(), Fault::segv, "was ended by signal 11 (Segmentation fault)");
 }
 
-TEST_P(Death, ByExitInTheMiddleIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(GetParam(), Mishap::exit, "exited with code 0");
+TEST_P(Death, ByExitIsDetectedByAllSurvivors) {
+  expect_death_is_detected(GetParam(), Fault::exit, "exited with code 0");
 }
 
-TEST_P(Death, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
+TEST_P(Death, StoppedRankIsNamedAtTheDeadline) {
   for (Algorithm algorithm : {Algorithm::automatic, Algorithm::ring}) {
     const auto errors = errors_of_ranks(GetParam(), 3,
                                         [&](Group group) {
                                           std::vector<float> values(50'000);
                                           group.barrier();
-                                          if (group.rank() == 2)
-                                            testing::come_to_grief(Mishap::stop);
+                                          if (group.rank() == 2) testing::inject_fault(Fault::stop);
                                           group.all_reduce(values, ReduceOp::sum, algorithm);
                                         },
                                         {.timeout = testing::kDeadlineOfStopped});
@@ -281,7 +281,7 @@ TEST_P(Death, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
   }
 }
 
-TEST_P(Death, OfRankZeroIsNoticedToo) {
+TEST_P(Death, OfRankZeroIsDetected) {
   const auto errors = errors_of_ranks(GetParam(), 3, [](Group group) {
     if (group.rank() == 0) ::kill(::getpid(), SIGKILL);
     group.barrier();
@@ -291,11 +291,11 @@ TEST_P(Death, OfRankZeroIsNoticedToo) {
                 AllOf(HasSubstr("rank 0 (pid"), HasSubstr("died")));
 }
 
-TEST_P(Death, WhileAMessageIsOnItsWayIsNoticedByTheReceiver) {
+TEST_P(Death, DuringAMessageIsDetectedByTheReceiver) {
   const auto errors = errors_of_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(1'000'000);
     if (group.rank() == 1) {
-      // Later, so that it cannot all have come.
+      // Delayed, so that not all of it can have arrived.
       std::this_thread::sleep_for(milliseconds(300));
       return group.recv(values, 0);
     }
@@ -306,4 +306,4 @@ TEST_P(Death, WhileAMessageIsOnItsWayIsNoticedByTheReceiver) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

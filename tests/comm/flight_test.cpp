@@ -1,4 +1,4 @@
-// The flight recorder: what it keeps, and that its reader believes nothing that makes no sense.
+// The flight recorder: the recorded data, and that its reader rejects invalid data.
 #include "base/random.h"
 #include "comm/flight/flight_log.h"
 #include "comm/flight/flight_recorder.h"
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 std::shared_ptr<FlightMemory> new_memory() {
@@ -29,7 +29,7 @@ FlightRecord all_reduce(std::uint64_t sequence, double begin) {
           .begin = begin};
 }
 
-TEST(Flight, KeepsWhatAnOperationWas) {
+TEST(Flight, RecordsAnOperation) {
   const auto memory = new_memory();
   FlightRecorder recorder(memory);
   recorder.set_step(17);
@@ -55,7 +55,7 @@ TEST(Flight, KeepsWhatAnOperationWas) {
   EXPECT_FALSE(record.failed);
 }
 
-TEST(Flight, TellsMessagesAndTheirEndsApart) {
+TEST(Flight, RecordsMessagesAndTheirEnds) {
   const auto memory = new_memory();
   FlightRecorder recorder(memory);
   recorder.begin({.incoming = true, .peer = 65535, .bytes = 12, .begin = 1});
@@ -73,12 +73,12 @@ TEST(Flight, TellsMessagesAndTheirEndsApart) {
   EXPECT_NEAR(log.records[1].end, 3, 1e-6);
   EXPECT_TRUE(log.records[1].failed);
   EXPECT_EQ(log.records[1].failure, (FlightFailure{Why::lost, 65535}));
-  // The reason takes the last bits of the moment, but never makes it one before the beginning.
+  // The reason takes the last bits of the end time, but never makes it earlier than the beginning.
   EXPECT_NEAR(log.records[2].end, 1e6, 1e-3);
   EXPECT_EQ(log.records[2].failure, (FlightFailure{Why::late, 0}));
 }
 
-TEST(Flight, AnEntryThatIsNotToldOtherwiseHasFailed) {
+TEST(Flight, OperationWithoutAnEndHasFailed) {
   const auto memory = new_memory();
   FlightRecorder recorder(memory);
   { const FlightEntry entry(&recorder, all_reduce(1, 1)); }
@@ -103,7 +103,7 @@ TEST(Flight, KeepsTheNewest) {
     if (i == 1) first = number;
     if (i > 1) recorder.end(number, static_cast<double>(i) + 0.5);
   }
-  recorder.fail(first, 1e6, {});  // its slot has long been another's
+  recorder.fail(first, 1e6, {});  // its slot has been reused
   const FlightLog log = read_flight_log(*memory, 0);
   ASSERT_EQ(log.records.size(), kFlightRecords);
   EXPECT_EQ(log.damaged, 0u);
@@ -115,7 +115,7 @@ TEST(Flight, KeepsTheNewest) {
   }
 }
 
-/// Killed after so many of the stores with which a slot is filled again.
+/// The rank is killed after this many of the stores that refill a slot.
 void tear(FlightSlot& slot, const FlightRecord& newer, int stores) {
   if (stores-- > 0) slot.check = 0;
   if (stores-- > 0) slot.end = 0;
@@ -123,7 +123,7 @@ void tear(FlightSlot& slot, const FlightRecord& newer, int stores) {
   for (std::size_t i = 0; i < words.size() && stores-- > 0; ++i) slot.words[i] = words[i];
 }
 
-TEST(Flight, ATornSlotIsNeverTakenForAnOperation) {
+TEST(Flight, TornSlotIsRejected) {
   for (int stores = 1; stores <= 8; ++stores) {
     const auto memory = new_memory();
     FlightRecorder recorder(memory);
@@ -142,16 +142,16 @@ TEST(Flight, ATornSlotIsNeverTakenForAnOperation) {
   }
 }
 
-TEST(Flight, AStepThatWasBeingWrittenIsTakenFromTheLastOperation) {
+TEST(Flight, TornStepIsTakenFromTheLastOperation) {
   const auto memory = new_memory();
   FlightRecorder recorder(memory);
   recorder.set_step(4);
   recorder.begin(all_reduce(1, 1));
-  memory->step[0] = 5;  // and not its complement
+  memory->step[0] = 5;  // without its complement
   EXPECT_EQ(read_flight_log(*memory, 0).step, 4u);
 }
 
-TEST(Flight, RandomBytesAreNoOperations) {
+TEST(Flight, RandomBytesAreRejected) {
   const auto memory = new_memory();
   Random random(1);
   for (int round = 0; round < 20; ++round) {
@@ -164,7 +164,7 @@ TEST(Flight, RandomBytesAreNoOperations) {
   }
 }
 
-TEST(Flight, ScribbledRecordsAreLeftOutAndTheOthersStay) {
+TEST(Flight, CorruptedRecordsAreSkipped) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {
     const auto memory = new_memory();
@@ -173,7 +173,7 @@ TEST(Flight, ScribbledRecordsAreLeftOutAndTheOthersStay) {
       recorder.end(recorder.begin(all_reduce(i, 1)), 2);
     const std::size_t slot = random.next() % kFlightRecords, bit = random.next() % (7 * 64);
     auto* words = reinterpret_cast<std::uint64_t*>(&memory->slots[slot]);
-    words[bit / 64] ^= std::uint64_t{1} << bit % 64;  // of all but `end`
+    words[bit / 64] ^= std::uint64_t{1} << bit % 64;  // any bit except those of `end`
     const FlightLog log = read_flight_log(*memory, 0);
     EXPECT_EQ(log.damaged, 1u);
     ASSERT_EQ(log.records.size(), kFlightRecords - 1);
@@ -181,7 +181,7 @@ TEST(Flight, ScribbledRecordsAreLeftOutAndTheOthersStay) {
   }
 }
 
-TEST(Flight, WordsThatFitTheirCheckMustMakeSenseAllTheSame) {
+TEST(Flight, WordsWithACorrectCheckAreStillValidated) {
   const FlightWords good = words_of([] {
     FlightRecord record = all_reduce(1, 2);
     record.number = 1;
@@ -209,7 +209,7 @@ TEST(Flight, WordsThatFitTheirCheckMustMakeSenseAllTheSame) {
   EXPECT_FALSE(record_of(with(5, bits(-1)), 0)) << "it begins before time";
 }
 
-TEST(Flight, ThreadsMayWriteWhileOneReads) {
+TEST(Flight, ThreadsWriteDuringARead) {
   const auto memory = new_memory();
   FlightRecorder recorder(memory);
   std::vector<std::jthread> threads;
@@ -226,11 +226,11 @@ TEST(Flight, ThreadsMayWriteWhileOneReads) {
       EXPECT_EQ(record.begin, static_cast<double>(record.bytes));
   threads.clear();
   const FlightLog log = read_flight_log(*memory, 0);
-  // A thread that was put aside for a whole round of slots may have ended another's operation.
+  // A thread that was suspended for a whole round of slots may have ended another operation.
   EXPECT_EQ(log.records.size() + log.damaged, kFlightRecords);
 }
 
-TEST(Flight, AFolderThatIsTooLongIsPassedOver) {
+TEST(Flight, TooLongFolderIsIgnored) {
   const auto memory = new_memory();
   FlightRecorder recorder(memory);
   recorder.set_folder(std::string(kFlightFolderBytes + 1, 'a'));
@@ -240,4 +240,4 @@ TEST(Flight, AFolderThatIsTooLongIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,5 +1,5 @@
-// Processes that a rank forks: they cannot use its group, and whatever they do, however they end,
-// the rank and its peers do not notice.
+// Processes that a rank forks: they cannot use its group, and neither their actions nor their end
+// affect the rank or its peers.
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::RankKind;
@@ -37,7 +37,7 @@ void expect_sum(Group& group) {
   EXPECT_EQ(values, std::vector<float>(1000, 3.0f));
 }
 
-/// A child that neither ends nor fails would keep its parent waiting: SIGALRM ends it.
+/// A child that neither ends nor fails would block its parent: SIGALRM ends it.
 int status_of_child(const std::function<int()>& body) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -50,7 +50,7 @@ int status_of_child(const std::function<int()>& body) {
   return status;
 }
 
-/// 0 if the call throws an error that names the fork, as it must in a child.
+/// 0 if the call throws an error that mentions the fork, as it must in a child.
 int refused(const std::function<void()>& call) {
   try {
     call();
@@ -62,7 +62,7 @@ int refused(const std::function<void()>& call) {
   return 1;
 }
 
-/// Runs `in_child` in a child of one rank, with the only copy of a group; then all ranks go on.
+/// Runs `in_child` in a child of one rank, with the only copy of a group; then all ranks continue.
 void run_child(RankKind kind, const std::function<int(std::optional<Group>& group)>& in_child) {
   run_ranks(kind, kSize, [&](Group world) {
     std::optional<Group> group = world.split(0);
@@ -78,18 +78,18 @@ void run_child(RankKind kind, const std::function<int(std::optional<Group>& grou
   });
 }
 
-TEST_P(Fork, ChildThatDropsTheGroup) {
+TEST_P(Fork, ChildDestroysTheGroup) {
   run_child(GetParam(), [](std::optional<Group>& group) {
     group.reset();
     return 0;
   });
 }
 
-TEST_P(Fork, ChildThatReturnsFromMain) {
+TEST_P(Fork, ChildReturnsFromMain) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "what the parent's other threads had allocated counts as leaked in the child";
 #endif
-  // After main's objects, static ones are destroyed: this is the last copy.
+  // Static objects are destroyed after main's objects: this is the last copy.
   static std::optional<Group> last;
   run_child(GetParam(), [](std::optional<Group>& group) -> int {
     last = *std::move(group);
@@ -98,11 +98,11 @@ TEST_P(Fork, ChildThatReturnsFromMain) {
   });
 }
 
-TEST_P(Fork, ChildThatQuicklyExits) {
+TEST_P(Fork, ChildCallsQuickExit) {
   run_child(GetParam(), [](std::optional<Group>&) -> int { std::quick_exit(0); });
 }
 
-TEST_P(Fork, ChildThatCallsTheGroup) {
+TEST_P(Fork, ChildCallsTheGroup) {
   run_child(GetParam(), [](std::optional<Group>& group) {
     std::vector<float> values(1000, 5.0f);
     int failures = 0;
@@ -121,7 +121,7 @@ TEST_P(Fork, ChildThatCallsTheGroup) {
   });
 }
 
-TEST_P(Fork, ChildWithWorkUnderWay) {
+TEST_P(Fork, ChildWithPendingWork) {
   run_ranks(GetParam(), kSize, [](Group world) {
     std::optional<Group> group = world.split(0);
     std::vector<float> sum(1000, 1.0f);
@@ -170,4 +170,4 @@ TEST_P(Fork, OtherPrograms) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,5 +1,5 @@
-// The inner loops: 16-bit floats against the compiler's own, and all vector units against each
-// other.
+// The inner loops: 16-bit floats against the compiler's conversions, and all vector units against
+// each other.
 #include "comm/kernels.h"
 
 #include "base/random.h"
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 std::uint16_t bits_of(_Float16 value) {
@@ -34,7 +34,7 @@ TEST(Half, EveryFloat16ReadsAsTheCompilerReadsIt) {
   }
 }
 
-/// Random bit patterns, and all neighbours of every float16: where rounding is decided.
+/// Random bit patterns, and the floats around every float16, where rounding is decided.
 std::vector<float> awkward_floats() {
   std::vector<float> values{0.0f,     -0.0f,     INFINITY, -INFINITY,
                             65504.0f, 65519.99f, 65520.0f, 65536.0f};
@@ -134,7 +134,7 @@ void expect_same_floats() {
   }
 }
 
-TEST(Kernels, AllVectorUnitsRoundFloatsAlike) {
+TEST(Kernels, AllVectorUnitsRoundFloatsEqually) {
   expect_same_floats<float>();
   expect_same_floats<double>();
   expect_same_floats<Float16>();
@@ -168,7 +168,8 @@ class Arrays {
   std::size_t shift_;
 };
 
-/// What a pass must give: combine() along the tree, then scale(), then a copy for every output.
+/// The expected result of a pass: combine() along the tree, then scale(), then a copy for every
+/// output.
 template <typename T>
 void pass_step_by_step(const Pass& pass) {
   const Kernels& plain = plain_kernels();
@@ -239,4 +240,4 @@ TYPED_TEST(Passes, MayWriteApartFromTheirInputs) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,4 +1,4 @@
-// Who is named, and who is not, when ranks leave, die or stall at awkward moments.
+// Which rank errors name when ranks leave, die or stall at unusual moments.
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
@@ -9,7 +9,7 @@
 #include "comm/split.h"
 #include "comm/transports.h"
 #include "launch/job.h"
-#include "launch/join.h"
+#include "launch/join_run.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -41,13 +41,13 @@ class Leaving : public ::testing::TestWithParam<RankKind> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, Leaving, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Leaving, ARankThatGaveUpLongAgoIsNotTakenForTheOneThatKeepsUsWaiting) {
+TEST_P(Leaving, RankThatGaveUpEarlierIsNotNamedForALaterDelay) {
   const auto errors = errors_of_ranks(GetParam(), 4,
                                       [](Group group) {
                                         std::vector<float> values(1);
                                         group.barrier();
                                         const int rank = group.rank();
-                                        // Rank 0 gives up before rank 1's patience is at its end.
+                                        // Rank 0 gives up before rank 1's deadline.
                                         if (rank == 1)
                                           std::this_thread::sleep_for(milliseconds(1500));
                                         if (rank == 2)
@@ -62,7 +62,7 @@ TEST_P(Leaving, ARankThatGaveUpLongAgoIsNotTakenForTheOneThatKeepsUsWaiting) {
     EXPECT_THAT(errors[static_cast<std::size_t>(waiting)], HasSubstr("rank 3 (pid")) << waiting;
 }
 
-TEST_P(Leaving, WhoWaitsForANeighbourThatWaitsForAnotherHostNamesTheOther) {
+TEST_P(Leaving, WaitingOnAWaitingRankNamesTheRankOnTheOtherHost) {
   const auto errors = errors_of_ranks(GetParam(), 4,
                                       [](Group group) {
                                         std::vector<float> values(1);
@@ -77,8 +77,8 @@ TEST_P(Leaving, WhoWaitsForANeighbourThatWaitsForAnotherHostNamesTheOther) {
     EXPECT_THAT(errors[static_cast<std::size_t>(waiting)], HasSubstr("rank 2 (pid")) << waiting;
 }
 
-// Of interest only where messages are announced on connections, whose buffers fill up.
-TEST(Announcements, ThatNobodyReadsForLongAreNotLost) {
+// Relevant only for transports that announce messages on connections, whose buffers fill up.
+TEST(Announcements, UnreadForLongAreNotLost) {
   constexpr int kMessages = 300'000;
   const auto errors = errors_of_ranks(RankKind::gloo, 2, [](Group group) {
     std::vector<float> none;
@@ -94,7 +94,7 @@ TEST(Announcements, ThatNobodyReadsForLongAreNotLost) {
   EXPECT_THAT(errors, Each(""));
 }
 
-TEST_P(Leaving, ManyMessagesMayBeUnderWay) {
+TEST_P(Leaving, ManyMessagesMayBePending) {
   constexpr int kMessages = 20'000;
   run_ranks(GetParam(), 2, [](Group group) {
     std::vector<float> values(kMessages, 1.0f);
@@ -112,7 +112,7 @@ TEST_P(Leaving, ManyMessagesMayBeUnderWay) {
   });
 }
 
-TEST_P(Leaving, RightAfterTheLastCollectiveIsNoLoss) {
+TEST_P(Leaving, RightAfterTheLastCollectiveIsNotAnError) {
   const char* rounds = std::getenv("LEAVE_ROUNDS");
   for (int round = 0; round < (rounds ? std::atoi(rounds) : 3); ++round) {
     run_ranks(GetParam(), 4, [round](Group group) {
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Network,
                          ::testing::Values(RankKind::process, RankKind::gloo, RankKind::hosts),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Network, ADeadRankWhoseChildLivesOnIsNoticed) {
+TEST_P(Network, DeadRankWithALivingChildIsDetected) {
   const auto errors = errors_of_ranks(GetParam(), 3,
                                       [](Group group) {
                                         std::vector<float> values(1);
@@ -159,14 +159,14 @@ TEST_P(Network, ADeadRankWhoseChildLivesOnIsNoticed) {
                 AllOf(HasSubstr("rank 1 (pid"), HasSubstr("died: it was ended by signal 9")));
 }
 
-/// The bytes of address space that this process uses.
+/// The size of this process's address space in bytes.
 std::size_t address_space() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * 4096;
 }
 
-TEST(Hosts, MemoryThatOneHostLacksIsRefusedOnAll) {
+TEST(Hosts, AllocationFailureOnOneHostIsReportedOnAll) {
   constexpr std::size_t kBytes = 256 << 20;
   const auto errors = errors_of_ranks(RankKind::hosts, 4, [](Group group) {
     group.barrier();
@@ -178,7 +178,8 @@ TEST(Hosts, MemoryThatOneHostLacksIsRefusedOnAll) {
   EXPECT_THAT(errors, Each(AllOf(HasSubstr("could not get"), HasSubstr("use fewer workers"))));
 }
 
-/// Runs `body` on ranks of a launcher; returns what each threw, "(ended)" if it did not get so far.
+/// Runs `body` on ranks of a launcher; returns each rank's error, "(ended)" for a rank that ended
+/// before.
 std::vector<std::string> errors_of_run(int size, const std::function<void(launch::Joined)>& body) {
   constexpr std::size_t kLength = 4096;
   const std::size_t bytes = static_cast<std::size_t>(size) * kLength;
@@ -204,10 +205,10 @@ std::vector<std::string> errors_of_run(int size, const std::function<void(launch
   return errors;
 }
 
-TEST(PeerSockets, ARankThatDiesBeforeItAcceptsIsNamed) {
+TEST(PeerSockets, RankThatDiesBeforeItAcceptsIsNamed) {
   const auto errors = errors_of_run(2, [](const launch::Joined& joined) {
     if (joined.world.rank == 0) {
-      // Nobody listens there any more.
+      // No process listens there any more.
       joined.run.store->set("mesh/world/0", "127.0.0.1:1 " + std::to_string(::getpid()) + " host");
       ::kill(::getpid(), SIGKILL);
     }
@@ -216,10 +217,10 @@ TEST(PeerSockets, ARankThatDiesBeforeItAcceptsIsNamed) {
   EXPECT_THAT(errors[1], HasSubstr("rank 0 was ended by signal 9"));
 }
 
-TEST(Split, WhoFailsInAPartIsNamedByItsNumberInTheWhole) {
+TEST(Split, FailedRankOfAPartIsNamedByItsNumberInTheWholeGroup) {
   const auto errors = errors_of_run(4, [&](const launch::Joined& joined) {
     const int rank = joined.world.rank;
-    // What rank 3 wants to say as rank 1 of its part has been said already.
+    // Rank 3's report as rank 1 of its part has already been made.
     if (rank == 0) joined.run.store->set("mesh/world/1.1/1", "taken");
     Group whole =
         comm::make_group(comm::make_transport("gloo", joined.network, joined.run, joined.world,
@@ -232,10 +233,10 @@ TEST(Split, WhoFailsInAPartIsNamedByItsNumberInTheWhole) {
   EXPECT_THAT(errors[3], HasSubstr("taken"));
   for (int other : {0, 1, 2})
     EXPECT_THAT(errors[static_cast<std::size_t>(other)],
-                AllOf(HasSubstr("rank 3 (pid"), Not(HasSubstr("did not come"))));
+                AllOf(HasSubstr("rank 3 (pid"), Not(HasSubstr("did not arrive"))));
 }
 
-/// Comes to a split of two ranks, but not to the making of the part.
+/// Calls split on two ranks, but does not take part in making the part.
 void come_to_split(comm::Transport& transport, const Deadline& deadline) {
   transport.agree({.operation = comm::Operation::split, .sequence = 1}, deadline);
   std::vector<std::int32_t> mine(2);
@@ -244,7 +245,8 @@ void come_to_split(comm::Transport& transport, const Deadline& deadline) {
                         {all.data(), 4, DataType::int32}, deadline);
 }
 
-/// A transport, and what rank 0 of a part sets in the store when it begins to make the part.
+/// A transport, and the key that rank 0 of a part sets in the store when it begins to make the
+/// part.
 struct PartsKey {
   std::string transport;
   std::string key;
@@ -279,7 +281,7 @@ TEST(Split, EndsWhenAnotherThreadLeavesTheWholeGroup) {
   }
 }
 
-TEST(Join, ARankThatDiesBeforeItJoinsIsNamed) {
+TEST(Join, RankThatDiesBeforeItJoinsIsNamed) {
   for (const std::string transport : {"shm", "gloo", "shm+gloo"}) {
     const auto errors = errors_of_run(3, [&](const launch::Joined& joined) {
       if (joined.world.rank == 2) ::kill(::getpid(), SIGKILL);
@@ -294,4 +296,4 @@ TEST(Join, ARankThatDiesBeforeItJoinsIsNamed) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

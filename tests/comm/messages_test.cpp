@@ -1,5 +1,5 @@
-// Messages: how many may wait for their receiver, in which order they come, and what happens beyond
-// the bounds. Runs on all transports.
+// Messages: how many may wait for their receiver, in which order they arrive, and what happens
+// beyond the limits. Runs on all transports.
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -30,14 +30,14 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Messages);
 INSTANTIATE_TEST_SUITE_P(Kinds, Messages, ::testing::ValuesIn(testing::kinds(2)),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-/// Only ranks 0 and 1 talk: a world of mpirun may have more.
+/// Only ranks 0 and 1 exchange messages: a world of mpirun may have more.
 bool idle(const Group& group) {
   return group.rank() > 1;
 }
 
-// Slots that take turns must not come round to one that is still in use. MESSAGES sets how many
-// later ones there are: more than a million take a minute over Gloo.
-TEST_P(Messages, ManyLaterOnesDoNotReplaceOneThatWaits) {
+// Slots are reused in turn and must not reach one that is still in use. MESSAGES sets the number of
+// later messages: more than a million take a minute over Gloo.
+TEST_P(Messages, ManyLaterMessagesDoNotReplaceAWaitingOne) {
   const char* many = std::getenv("MESSAGES");
   const int later = many ? std::atoi(many) : 20'000;
   run_ranks(GetParam(), 2, [later](Group group) {
@@ -87,7 +87,7 @@ TEST_P(Messages, BothRanksMayStartThousandsOfSendsBeforeTheirFirstReceive) {
   });
 }
 
-TEST_P(Messages, ThoseWithOtherTagsMayWaitWhileLaterOnesAreReceived) {
+TEST_P(Messages, OtherTagsMayWaitWhileLaterMessagesAreReceived) {
   run_ranks(GetParam(), 2, [](Group group) {
     constexpr int kTags = 3000;
     if (idle(group)) return group.barrier();
@@ -108,11 +108,11 @@ TEST_P(Messages, ThoseWithOtherTagsMayWaitWhileLaterOnesAreReceived) {
   });
 }
 
-// Collectives that pass messages must not queue behind the user's, which nobody receives yet.
-TEST_P(Messages, CollectivesPassByMessagesThatWait) {
+// Messages of collectives must not queue behind the user's messages that have no receive yet.
+TEST_P(Messages, CollectivesOvertakeWaitingMessages) {
   run_ranks(GetParam(), 2, [](Group group) {
     constexpr std::size_t kMessages = 40;
-    constexpr std::size_t kLength = 1 << 20;  // 160 MB in all
+    constexpr std::size_t kLength = 1 << 20;  // 160 MB in total
     std::vector<float> data(kLength, 1.0f);
     std::vector<Work> works;
     for (std::size_t i = 0; i < kMessages && group.rank() == 0; ++i)
@@ -131,14 +131,15 @@ TEST_P(Messages, CollectivesPassByMessagesThatWait) {
   });
 }
 
-// Rank 1 asks for a message that cannot come before it has received others: nobody hangs, and the
-// error says which bound was met.
-TEST_P(Messages, AMessageBehindTooManyThatNobodyReceivesIsAnErrorThatSaysSo) {
+// Rank 1 waits for a message that cannot arrive before it has received others: no rank hangs, and
+// the error names the limit.
+TEST_P(Messages, MessageBehindTooManyUnreceivedOnesIsAnError) {
   if (testing::name_of(GetParam()).find("mpi") != std::string::npos) GTEST_SKIP() << "breaks MPI";
   const auto errors = errors_of_ranks(GetParam(), 2,
                                       [](Group group) {
                                         constexpr std::size_t kMessages = 5000;
-                                        constexpr std::size_t kLength = 16 * 1024;  // 320 MB in all
+                                        // 320 MB in total.
+                                        constexpr std::size_t kLength = 16 * 1024;
                                         std::vector<float> data(kLength, 1.0f);
                                         if (group.rank() == 1) return group.recv(data, 0, 4);
                                         std::vector<Work> works;
@@ -147,14 +148,13 @@ TEST_P(Messages, AMessageBehindTooManyThatNobodyReceivesIsAnErrorThatSaysSo) {
                                         works.push_back(group.isend(data, 1, 4));
                                         for (Work& work : works) work.wait();
                                       },
-                                      // Time to reach the bound of 64 MB on a busy machine.
+                                      // Time to reach the limit of 64 MB on a busy machine.
                                       {.timeout = milliseconds(10'000)});
-  EXPECT_THAT(errors[0] + errors[1], AnyOf(HasSubstr("the most that may wait here: receive"),
-                                           HasSubstr("the most that may wait there: receive")));
+  EXPECT_THAT(errors[0] + errors[1], HasSubstr("which is the limit: receive"));
 }
 
-// The message that rank 0 waits for is on its way, but those behind it are not.
-TEST_P(Messages, ASenderThatWaitsForTheFirstOfTooManyIsToldOfTheBound) {
+// The message that rank 0 waits for is in transit, but those behind it are not.
+TEST_P(Messages, SenderBeyondTheLimitGetsTheLimitInItsError) {
   if (GetParam() != RankKind::gloo) GTEST_SKIP() << "others have sent the first long ago";
   const auto errors = errors_of_ranks(GetParam(), 2,
                                       [](Group group) {
@@ -167,11 +167,11 @@ TEST_P(Messages, ASenderThatWaitsForTheFirstOfTooManyIsToldOfTheBound) {
                                         works.front().wait();
                                       },
                                       {.timeout = milliseconds(1000)});
-  EXPECT_THAT(errors[0], HasSubstr("4096 messages, of which this is one, the most that may wait "
-                                   "there: receive"));
+  EXPECT_THAT(errors[0],
+              HasSubstr("4096 messages, of which this is one, which is the limit: receive"));
 }
 
-/// As many as may wait at the receiver over Gloo and MPI.
+/// The number of messages that may wait at the receiver over Gloo and MPI.
 constexpr int kMostWaiting = 4096;
 
 /// Rank 0 sends one message more than may wait, each with its own tag. Rank 1 receives the first
@@ -191,8 +191,8 @@ void send_one_too_many(Group& group, int few) {
   for (int tag = 0; tag <= kMostWaiting; ++tag) EXPECT_EQ(value(tag)[0], tag);
 }
 
-// Below the bound nothing may stall, even if only a few messages have been received.
-TEST_P(Messages, TheLastOfManyComesOnceOneOfThemWasReceived) {
+// Below the limit nothing may stall, even if only a few messages have been received.
+TEST_P(Messages, FinalMessageArrivesOnceOneWasReceived) {
   for (int few : {1, 63}) {
     run_ranks(GetParam(), 2,
               [few](Group group) {
@@ -221,8 +221,8 @@ TEST_P(Messages, SeveralThreadsMayWaitForOne) {
   });
 }
 
-// Whoever sees an error may free all arrays: the group's own thread must have let go of them.
-TEST_P(Messages, AnErrorEndsTheCollectiveOfTheGroupsOwnThread) {
+// After an error all arrays may be freed: the group's own thread must not use them any more.
+TEST_P(Messages, ErrorEndsTheCollectiveOnTheGroupsThread) {
   if (testing::name_of(GetParam()).find("mpi") != std::string::npos) GTEST_SKIP() << "breaks MPI";
   const auto errors = errors_of_ranks(
       GetParam(), 2,
@@ -233,12 +233,12 @@ TEST_P(Messages, AnErrorEndsTheCollectiveOfTheGroupsOwnThread) {
             group.send(std::span(values).subspan(0, 1), 0);
             group.recv(values, 0);
           }
-          Work collective = group.all_reduce_async(values);  // rank 1 never comes to it
+          Work collective = group.all_reduce_async(values);  // rank 1 never calls it
           std::vector<float> other(2);
           EXPECT_THROW(group.recv(other, 1), MismatchError);
           collective.wait();
         } catch (const PeerLostError&) {
-          // Long enough for rank 0 not to learn that this rank has left, too.
+          // Long enough that rank 0 does not learn that this rank has left too.
           std::this_thread::sleep_for(milliseconds(1000));
           throw;
         }
@@ -248,7 +248,7 @@ TEST_P(Messages, AnErrorEndsTheCollectiveOfTheGroupsOwnThread) {
   EXPECT_THAT(errors[1], HasSubstr("rank 0"));
 }
 
-TEST_P(Messages, AnExceptionThatDropsAReceiveUnderWayLeavesTheGroup) {
+TEST_P(Messages, ExceptionThatDestroysAPendingReceiveLeavesTheGroup) {
   if (testing::name_of(GetParam()).find("mpi") != std::string::npos) GTEST_SKIP() << "breaks MPI";
   const auto errors = errors_of_ranks(GetParam(), 2,
                                       [](Group group) {
@@ -266,9 +266,10 @@ TEST_P(Messages, AnExceptionThatDropsAReceiveUnderWayLeavesTheGroup) {
   EXPECT_THAT(errors[1], HasSubstr("left the group"));
 }
 
-// What was sent still lies in its slot: the slot must not be given to another message.
-TEST_P(Messages, AReceiveOfTheWrongLengthThatIsDroppedSpoilsNoLaterOne) {
-  // Shared memory tells the next to wait of the wrong length; MPI cannot end with a message left.
+// The message is still in its slot: the slot must not be given to another message.
+TEST_P(Messages, DestroyedReceiveOfWrongLengthDoesNotAffectLaterOnes) {
+  // Shared memory reports the wrong length to the next wait; MPI cannot end with an unreceived
+  // message.
   if (GetParam() != RankKind::gloo) GTEST_SKIP();
   run_ranks(GetParam(), 2, [](Group group) {
     std::vector<std::int32_t> two{-1, -2};
@@ -291,4 +292,4 @@ TEST_P(Messages, AReceiveOfTheWrongLengthThatIsDroppedSpoilsNoLaterOne) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

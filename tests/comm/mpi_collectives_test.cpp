@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 template <typename T>
@@ -33,7 +33,7 @@ class MpiNativeTest : public MpiTest {
     return values;
   }
 
-  /// What all ranks' values of element i reduce to.
+  /// The expected reduction of element i over all ranks.
   static double reduced(std::size_t i, ReduceOp op) {
     double result = value(0, i);
     for (int rank = 1; rank < MpiTest::size(); ++rank) {
@@ -143,7 +143,7 @@ TEST_F(MpiNativeEdges, ArraysMayBePartsOfEachOther) {
   native.all_gather(ArrayView(all).slice(me, 1), all, watch());
   EXPECT_EQ(all, expected);
 
-  // Somewhere else in it than where it belongs.
+  // At another place in it than its own.
   std::fill(all.begin(), all.end(), -1);
   all[(me + 1) % count] = 10 + rank();
   native.all_gather(ArrayView(all).slice((me + 1) % count, 1), all, watch());
@@ -173,7 +173,7 @@ TEST_F(MpiNativeEdges, BytesWrap) {
   EXPECT_EQ(values, std::vector<std::uint8_t>(100, static_cast<std::uint8_t>(200 * size())));
 }
 
-TEST_F(MpiNativeEdges, OneRanksNotANumberReachesAll) {
+TEST_F(MpiNativeEdges, NanOfOneRankReachesAll) {
   const auto wire = make_wire();
   for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product}) {
     std::vector<float> values(9, rank() == 0 ? std::nanf("") : 1.0f);
@@ -182,16 +182,16 @@ TEST_F(MpiNativeEdges, OneRanksNotANumberReachesAll) {
   }
 }
 
-TEST_F(MpiNativeEdges, MoreElementsThanMpiCanCountAreRefused) {
+TEST_F(MpiNativeEdges, MoreElementsThanMpiCanCountAreRejected) {
   const auto wire = make_wire();
-  float one = 0;  // never reached beyond: the count is looked at first
+  float one = 0;  // never accessed: the count is checked first
   const ArrayView huge(&one, std::size_t{1} << 31, DataType::float32);
   testing::expect_error<UsageError>(
       [&] { wire->native()->all_reduce(huge, ReduceOp::sum, watch()); },
       {"at most 2147483647", "not 2147483648", "another algorithm"});
 }
 
-TEST_F(MpiNativeEdges, SomebodyWatchesWhileRanksAreLate) {
+TEST_F(MpiNativeEdges, WatchIsCalledWhileRanksAreLate) {
   const auto wire = make_wire();
   int calls = 0;
   std::vector<float> values{1};
@@ -204,4 +204,4 @@ TEST_F(MpiNativeEdges, SomebodyWatchesWhileRanksAreLate) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,18 +1,18 @@
 // Real deaths on the mpi transport: every survivor must name the right rank.
 //
-// What mpirun does not let us have, compared with ranks that Lockstep's own launcher started:
-// - It does not tell its ranks how one of them ended. Survivors say that rank 1 died; that it was
-//   signal 9 is in the result of run_under_mpirun.
-// - A rank that exits with 0 in the middle is no failure to it, nor to us, who go by its exit
-//   codes: only the survivors' own errors make the job fail.
-// - Rank 0 serves the rendezvous. After its death groups that exist still blame the right rank, but
-//   no new ones can be made.
-// - A rank that dies before its MPI_Init has ended keeps the others inside theirs, where nothing
-//   can reach them; they are ended after the grace.
+// Limits of mpirun, compared with Lockstep's own launcher:
+// - It does not tell its ranks how one of them ended. Survivors report that rank 1 died; the signal
+//   is in the result of run_under_mpirun.
+// - It does not count a rank that exits with 0 in the middle as a failure, and neither does
+//   Lockstep, which uses its exit codes: only the survivors' errors make the job fail.
+// - Rank 0 serves the rendezvous. After its death existing groups still name the right rank, but no
+//   new ones can be made.
+// - A rank that dies before its MPI_Init has ended blocks the others inside theirs, where nothing
+//   can reach them; they are ended after the grace period.
 #include "base/files.h"
 #include "comm/mpi/mpi_runtime.h"
 #include "launch/mpirun.h"
-#include "support/random_mishap.h"
+#include "support/random_fault.h"
 #include "support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -22,15 +22,15 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using testing::Fault;
 using ::testing::HasSubstr;
-using testing::Mishap;
 
-/// What became of a job: each rank's error, "(died)" if it left none.
+/// The outcome of a job: each rank's error, "(died)" if it wrote none.
 struct Ending {
   launch::JobResult job;
   std::vector<std::string> errors;
@@ -45,11 +45,11 @@ class MpiDeath : public ::testing::Test {
 #endif
   }
 
-  static Ending run(int size, int victim, Mishap mishap, const std::vector<std::string>& rest) {
+  static Ending run(int size, int victim, Fault fault, const std::vector<std::string>& rest) {
     const testing::TemporaryFolder folder;
     Ending ending;
-    std::vector<std::string> command{LOCKSTEP_MPI_MORTAL, folder.path().string(),
-                                     std::to_string(victim), name_of(mishap)};
+    std::vector<std::string> command{LOCKSTEP_MPI_FAULT_PROGRAM, folder.path().string(),
+                                     std::to_string(victim), name_of(fault)};
     command.insert(command.end(), rest.begin(), rest.end());
     ending.job = launch::run_under_mpirun({.workers = size}, command);
     for (int rank = 0; rank < size; ++rank) {
@@ -59,11 +59,11 @@ class MpiDeath : public ::testing::Test {
     return ending;
   }
 
-  /// Rank 1 of 3 dies at its eighth all-reduce. It may have done its part of MPI's own all-reduce
-  /// before others have got what they need of it, so they may still be in the seventh.
-  static void expect_death_is_noticed(Mishap mishap, int signal) {
+  /// Rank 1 of 3 dies at its eighth all-reduce. It may have finished its part of MPI's own
+  /// all-reduce before the others have received its data, so they may still be in the seventh.
+  static void expect_death_is_detected(Fault fault, int signal) {
     for (const char* algorithm : {"auto", "ring"}) {
-      const Ending ending = run(3, 1, mishap, {algorithm});
+      const Ending ending = run(3, 1, fault, {algorithm});
       EXPECT_EQ(ending.errors[1], "(died)");
       for (std::size_t survivor : {0u, 2u})
         EXPECT_THAT(ending.errors[survivor], AllOf(ContainsRegex("all_reduce #[78]"),
@@ -77,38 +77,38 @@ class MpiDeath : public ::testing::Test {
     }
   }
 
-  /// One rank comes to grief at a random moment while all do random operations.
-  static void disturb(Mishap mishap, std::uint64_t seed, int rounds) {
+  /// One rank fails at a random moment while all run random operations.
+  static void disturb(Fault fault, std::uint64_t seed, int rounds) {
     Random random(seed);
     for (int round = 0; round < rounds; ++round) {
-      const testing::RandomMishap drawn = testing::draw_mishap(random);
-      const Ending ending = run(drawn.size, drawn.victim, mishap,
+      const testing::RandomFault drawn = testing::draw_fault(random);
+      const Ending ending = run(drawn.size, drawn.victim, fault,
                                 {std::to_string(drawn.delay.count()), std::to_string(drawn.plan)});
-      testing::expect_victim_is_named(ending.errors, mishap, drawn, round);
+      testing::expect_victim_is_named(ending.errors, fault, drawn, round);
     }
   }
 };
 
-TEST_F(MpiDeath, BySigkillIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(Mishap::kill, SIGKILL);
+TEST_F(MpiDeath, BySigkillIsDetectedByAllSurvivors) {
+  expect_death_is_detected(Fault::kill, SIGKILL);
 }
 
-TEST_F(MpiDeath, BySigsegvIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(Mishap::segv, SIGSEGV);
+TEST_F(MpiDeath, BySigsegvIsDetectedByAllSurvivors) {
+  expect_death_is_detected(Fault::segv, SIGSEGV);
 }
 
-TEST_F(MpiDeath, ByExitInTheMiddleIsNoticedByAllSurvivors) {
-  expect_death_is_noticed(Mishap::exit, 0);
+TEST_F(MpiDeath, ByExitIsDetectedByAllSurvivors) {
+  expect_death_is_detected(Fault::exit, 0);
 }
 
-TEST_F(MpiDeath, OfRankZeroIsNoticedToo) {
-  const Ending ending = run(3, 0, Mishap::kill, {"auto"});
+TEST_F(MpiDeath, OfRankZeroIsDetected) {
+  const Ending ending = run(3, 0, Fault::kill, {"auto"});
   for (std::size_t survivor : {1u, 2u})
     EXPECT_THAT(ending.errors[survivor], AllOf(HasSubstr("rank 0 (pid"), HasSubstr("died")));
 }
 
-TEST_F(MpiDeath, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
-  const Ending ending = run(3, 2, Mishap::stop, {"auto"});
+TEST_F(MpiDeath, StoppedRankIsNamedAtTheDeadline) {
+  const Ending ending = run(3, 2, Fault::stop, {"auto"});
   for (std::size_t waiting : {0u, 1u})
     EXPECT_THAT(ending.errors[waiting],
                 AllOf(HasSubstr("all_reduce #8"), HasSubstr("rank 2 (pid")));
@@ -116,25 +116,25 @@ TEST_F(MpiDeath, OfAStoppedRankIsNoDeathButItIsNamedAtTheDeadline) {
   EXPECT_NE(ending.errors[2], "") << "the late rank finds its peers gone";
 }
 
-TEST_F(MpiDeath, AtRandomIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::kill, 1, 2);
+TEST_F(MpiDeath, AtRandomNamesTheRightRank) {
+  disturb(Fault::kill, 1, 2);
 }
 
-TEST_F(MpiDeath, LongBySigkillAtRandomIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::kill, 2, 50);
+TEST_F(MpiDeath, LongBySigkillAtRandomNamesTheRightRank) {
+  disturb(Fault::kill, 2, 50);
 }
 
-TEST_F(MpiDeath, LongBySigsegvAtRandomIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::segv, 3, 50);
+TEST_F(MpiDeath, LongBySigsegvAtRandomNamesTheRightRank) {
+  disturb(Fault::segv, 3, 50);
 }
 
-TEST_F(MpiDeath, LongByExitAtRandomIsAlwaysPutDownToTheRightRank) {
-  disturb(Mishap::exit, 4, 50);
+TEST_F(MpiDeath, LongByExitAtRandomNamesTheRightRank) {
+  disturb(Fault::exit, 4, 50);
 }
 
-TEST_F(MpiDeath, LongOfARankStoppedAtRandomIsNoneButItIsNamed) {
-  disturb(Mishap::stop, 5, 50);
+TEST_F(MpiDeath, LongRankStoppedAtRandomIsNamedWithoutBeingDead) {
+  disturb(Fault::stop, 5, 50);
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,5 +1,5 @@
-// The test program that mpirun starts once for every rank. Rank 0 reports like any test program;
-// the others only what fails, so that tests are not counted several times.
+// The test program that mpirun starts once per rank. Rank 0 reports like any test program; the
+// others report only failures, so that tests are not counted several times.
 #include "comm/mpi/mpi_runtime.h"
 #include "support/mpi_world.h"
 
@@ -29,17 +29,17 @@ class OnlyFailures : public ::testing::EmptyTestEventListener {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  if (!lockstep::comm::mpi_built()) {
+  if (!lockstep::internal::comm::mpi_built()) {
     std::puts("skipped: this build has no MPI");
     return 77;
   }
-  const int rank = lockstep::comm::MpiRuntime::instance().world_rank();
+  const int rank = lockstep::internal::comm::MpiRuntime::instance().world_rank();
   if (rank != 0) {
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(std::make_unique<OnlyFailures>(rank).release());
   }
   const int code = RUN_ALL_TESTS();
-  lockstep::testing::MpiWorld::leave();
+  lockstep::internal::testing::MpiWorld::leave();
   return code;
 }

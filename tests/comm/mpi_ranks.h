@@ -1,5 +1,5 @@
-// What the tests over MPI share. mpirun starts the test program once for every rank: all ranks run
-// the same tests in the same order, and each test has a wire of its own.
+// Helpers for the tests over MPI. mpirun starts the test program once per rank: all ranks run the
+// same tests in the same order, and each test has its own wire.
 #pragma once
 
 #include <lockstep/error.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class MpiTest : public ::testing::Test {
  protected:
@@ -47,4 +47,4 @@ class MpiTest : public ::testing::Test {
   }
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Bytes that tell who sent them, to whom, and in which slot.
+/// Bytes that identify the sender, the receiver and the slot.
 Bytes pattern(int from, int to, Slot slot, std::size_t length) {
   Bytes bytes(length);
   for (std::size_t i = 0; i < length; ++i)
@@ -23,7 +23,7 @@ Bytes pattern(int from, int to, Slot slot, std::size_t length) {
 
 class MpiWireTest : public MpiTest {
  protected:
-  /// Sends `length` bytes to every other rank and receives as many from it, all at once.
+  /// Sends `length` bytes to every other rank and receives as many from it, all at the same time.
   static void exchange_with_all(Wire& wire, Slot slot, std::size_t length) {
     std::vector<Bytes> in(static_cast<std::size_t>(size()), Bytes(length));
     std::vector<Bytes> out;
@@ -43,7 +43,7 @@ class MpiWireTest : public MpiTest {
   }
 };
 
-TEST_F(MpiWireTest, RankZeroTellsAllRanksItsRendezvous) {
+TEST_F(MpiWireTest, RankZeroBroadcastsItsRendezvous) {
   for (const std::string& text : {std::string("127.0.0.1:4711 token"), std::string(),
                                   std::string(100'000, 'x'), std::string("a\0b", 3)}) {
     const std::string mine = rank() == 0 ? text : "something else";
@@ -97,7 +97,7 @@ TEST_F(MpiWireTest, KeepsTheOrderWithinASlot) {
   EXPECT_EQ(in, out);
 }
 
-TEST_F(MpiWireTest, SplitsWhatIsLongerThanMpiCanCount) {
+TEST_F(MpiWireTest, SplitsMessagesLongerThanMpiCanCount) {
   const auto wire = make_wire({.part_bytes = 1000});
   for (const std::size_t length : {999u, 1000u, 1001u, 2000u, 123'457u})
     exchange_with_all(*wire, 9, length);
@@ -117,7 +117,7 @@ TEST_F(MpiWireTest, ServesSeveralThreads) {
 }
 
 TEST_F(MpiWireTest, GroupsOfSomeRanksHaveTheirOwnNumbers) {
-  // Even and odd ranks, each in reverse, at the same time.
+  // Even and odd ranks, each in reverse order, at the same time.
   std::vector<int> members;
   for (int member = size() - 1; member >= 0; --member)
     if (member % 2 == rank() % 2) members.push_back(member);
@@ -132,11 +132,11 @@ TEST_F(MpiWireTest, GroupsOfSomeRanksHaveTheirOwnNumbers) {
   EXPECT_EQ(values[1], std::accumulate(members.begin(), members.end(), std::int64_t{0}));
 }
 
-TEST_F(MpiWireTest, ManyGroupsComeAndGo) {
+TEST_F(MpiWireTest, ManyGroupsAreMadeAndDestroyed) {
   for (int i = 0; i < 20; ++i) exchange_with_all(*make_wire(), 1, 10'000);
 }
 
-TEST_F(MpiWireTest, AReceiveThatWasGivenUpTakesNoMessage) {
+TEST_F(MpiWireTest, AbandonedReceiveTakesNoMessage) {
   const auto wire = make_wire();
   if (size() == 1) return;
   const int next = (rank() + 1) % size();
@@ -148,7 +148,7 @@ TEST_F(MpiWireTest, AReceiveThatWasGivenUpTakesNoMessage) {
     EXPECT_FALSE(receive->wait_for(std::chrono::milliseconds(1)));
     receive.reset();
     std::vector<float> nothing{1};
-    wire->native()->all_reduce(nothing, ReduceOp::sum, watch());  // all have given theirs up
+    wire->native()->all_reduce(nothing, ReduceOp::sum, watch());  // all have abandoned theirs
     const Bytes out = pattern(rank(), next, 5, 5000);
     const auto send = wire->send(next, 5, out);
     Bytes in(5000);
@@ -159,7 +159,7 @@ TEST_F(MpiWireTest, AReceiveThatWasGivenUpTakesNoMessage) {
   }
 }
 
-// What follows leaves MPI unusable or unfinished, so each runs in processes of its own.
+// The following tests leave MPI unusable or unfinalized, so each runs in separate processes.
 
 TEST_F(MpiWireTest, LastClose) {
   const auto wire = make_wire();
@@ -181,19 +181,19 @@ TEST_F(MpiWireTest, LastClose) {
       {"closed"});
 }
 
-TEST_F(MpiWireTest, LastSendGivenUp) {
+TEST_F(MpiWireTest, LastAbandonedSend) {
   auto wire = make_wire();
   if (rank() == 0) {
     Bytes bytes(5'000'000);
-    wire->send(1, 1, bytes).reset();  // nobody receives it
+    wire->send(1, 1, bytes).reset();  // without a receive
     testing::expect_error<Error>([&] { wire->send(1, 1, bytes); },
-                                 {"MPI cannot be used any more", "given up"});
+                                 {"MPI cannot be used any more", "was abandoned"});
     EXPECT_THROW(make_wire(), Error);
   }
   wire->close();
 }
 
-TEST_F(MpiWireTest, LastCollectiveGivenUp) {
+TEST_F(MpiWireTest, LastAbandonedCollective) {
   auto wire = make_wire();
   if (rank() == 0) {
     std::vector<float> values(100'000);
@@ -206,7 +206,7 @@ TEST_F(MpiWireTest, LastCollectiveGivenUp) {
   wire->close();
 }
 
-TEST_F(MpiWireTest, LastMemberDoesNotCome) {
+TEST_F(MpiWireTest, LastMissingMember) {
   const std::vector<int> members{0, 1};
   if (rank() == 0)
     testing::expect_error<TimeoutError>(
@@ -216,15 +216,15 @@ TEST_F(MpiWireTest, LastMemberDoesNotCome) {
 }
 
 // The other rank would wait for ever if it were not told.
-TEST_F(MpiWireTest, LastFinalizeLeftOutByOne) {
+TEST_F(MpiWireTest, LastFinalizeSkippedByOneRank) {
   if (rank() == 0) MpiRuntime::instance().skip_finalize();
 }
 
 // A wire that still exists when the process exits, on one rank only.
-TEST_F(MpiWireTest, LastWireForgottenByOne) {
+TEST_F(MpiWireTest, LastWireLeakedByOneRank) {
   auto wire = make_wire();
   if (rank() == 0) static_cast<void>(wire.release());
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

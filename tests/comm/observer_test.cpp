@@ -1,4 +1,4 @@
-// What an observer of a group is told, and what the counters say while an operation is under way.
+// The operations reported to an observer of a group, and the counters while an operation runs.
 #include <lockstep/group.h>
 
 #include "base/deadline.h"
@@ -8,10 +8,10 @@
 
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
-/// What was seen, by whatever thread.
+/// The observed operations, from any thread.
 class Seen {
  public:
   OperationObserver observer() {
@@ -30,7 +30,7 @@ class Seen {
   std::vector<ObservedOperation> all_ GUARDED_BY(mutex_);
 };
 
-TEST(Observer, IsToldOfCollectivesInTheirOrder) {
+TEST(Observer, SeesCollectivesInOrder) {
   run_threads(2, [](Group group) {
     Seen seen;
     const double before = now_seconds();
@@ -62,7 +62,7 @@ TEST(Observer, IsToldOfCollectivesInTheirOrder) {
   });
 }
 
-TEST(Observer, IsToldOfAMessageOnceAndWithItsPeer) {
+TEST(Observer, SeesAMessageOnceWithItsPeer) {
   run_threads(2, [](Group group) {
     Seen seen;
     group.observe(seen.observer());
@@ -83,19 +83,19 @@ TEST(Observer, IsToldOfAMessageOnceAndWithItsPeer) {
   });
 }
 
-TEST(Observer, SeesThatTheSlowestWasWaitedFor) {
+TEST(Observer, SeesTheWaitForTheSlowestRank) {
   Seen seen;
   run_threads(2, [&](Group group) {
     group.observe(seen.observer());
     group.barrier();
     group.observe({});
   });
-  // Whichever rank came first waited for the other.
+  // The rank that arrived first waited for the other.
   ASSERT_EQ(seen.all().size(), 2u);
   EXPECT_GT(seen.all()[0].wait + seen.all()[1].wait, 0);
 }
 
-TEST(Observer, CountsAllThatARankGives) {
+TEST(Observer, CountsTheBytesOfARank) {
   run_threads(3, [](Group group) {
     Seen seen;
     group.observe(seen.observer());
@@ -109,7 +109,7 @@ TEST(Observer, CountsAllThatARankGives) {
   });
 }
 
-TEST(Observer, OfAnOperationThatFailedIsNotTold) {
+TEST(Observer, DoesNotSeeAFailedOperation) {
   Seen seen;
   EXPECT_ANY_THROW(run_threads(2, [&](Group group) {
     if (group.rank() == 0) group.observe(seen.observer());
@@ -119,14 +119,14 @@ TEST(Observer, OfAnOperationThatFailedIsNotTold) {
   EXPECT_TRUE(seen.all().empty());
 }
 
-/// Waits until an operation is under way, and counted.
+/// Waits until an operation is running and counted.
 void wait_for_seconds(Group& group) {
   const double before = group.counters().seconds;
   const Deadline deadline = Deadline::after(std::chrono::seconds(60));
   while (group.counters().seconds == before && !deadline.passed()) std::this_thread::yield();
 }
 
-TEST(Counters, CountTheOperationThatIsUnderWay) {
+TEST(Counters, CountTheRunningOperation) {
   run_threads(2, [](Group group) {
     std::vector<std::uint8_t> go(1);
     if (group.rank() == 1) {
@@ -141,9 +141,10 @@ TEST(Counters, CountTheOperationThatIsUnderWay) {
     group.send(go, 1);
     work.wait();
     EXPECT_GE(group.counters().seconds, during.seconds);
-    EXPECT_EQ(group.counters().seconds, group.counters().seconds);  // nothing is any more
+    EXPECT_EQ(group.counters().seconds,
+              group.counters().seconds);  // no operation is running any more
   });
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,5 +1,5 @@
-// How a group's connections begin, with peers that the test plays itself: hellos that come in
-// pieces, or with more behind them.
+// How a group's connections begin, with peers that the test simulates: hellos that arrive in
+// pieces, or followed by more bytes.
 #include "comm/mesh/peer_sockets.h"
 
 #include <lockstep/error.h>
@@ -17,7 +17,7 @@
 #include <map>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 using testing::expect_error;
@@ -62,12 +62,12 @@ class PeerSocketsTest : public ::testing::Test {
     return Address::parse(split(store_->get("mesh/world/0", later(), 0), ' ')[0], "rank 0");
   }
 
-  /// A connection on which `ahead` follows the proof in one go, before the answer to it has come.
+  /// A connection on which `ahead` follows the proof in one send, before the answer has arrived.
   UniqueFd connect_and_send(const std::string& ahead) {
     UniqueFd socket = connect_to(address_of_rank_0(), later());
     Handshake handshake(Handshake::Side::client, "secret", "group world of run 7");
     std::string received;
-    while (handshake.state() == Handshake::State::going) {
+    while (handshake.state() == Handshake::State::in_progress) {
       char block[4096];
       const ssize_t got = ::recv(socket.get(), block, sizeof block, 0);
       if (got <= 0) throw Error("rank 0 hung up");
@@ -105,7 +105,7 @@ TEST_F(PeerSocketsTest, BytesBehindTheHelloAreKeptForTheControlMesh) {
   EXPECT_EQ(came, more);
 }
 
-TEST_F(PeerSocketsTest, AHelloMayComeInPieces) {
+TEST_F(PeerSocketsTest, HelloMayArriveInPieces) {
   start(1);
   const std::string hello = PeerHello{1, 0}.encode();
   const UniqueFd socket = connect_and_send(hello.substr(0, 5));
@@ -118,7 +118,7 @@ TEST_F(PeerSocketsTest, AHelloMayComeInPieces) {
 }
 
 // The wire reads such a connection itself, and would take the bytes behind those for the first.
-TEST_F(PeerSocketsTest, AWiresConnectionThatBeginsWithOtherBytesIsDropped) {
+TEST_F(PeerSocketsTest, WireConnectionWithEarlyBytesIsDropped) {
   start(2);
   const UniqueFd early = connect_and_send(PeerHello{1, 1}.encode() + "early");
   const UniqueFd control = connect_and_send(PeerHello{1, 0}.encode());
@@ -131,20 +131,20 @@ TEST_F(PeerSocketsTest, AWiresConnectionThatBeginsWithOtherBytesIsDropped) {
   EXPECT_EQ(std::string(block, static_cast<std::size_t>(got)), "data");
 }
 
-TEST_F(PeerSocketsTest, APeerThatIsNotExpectedIsAnErrorIfNoOtherComes) {
+TEST_F(PeerSocketsTest, UnexpectedPeerIsAnErrorIfNoOtherConnects) {
   start(1, Deadline::after(std::chrono::seconds(1)));
   const UniqueFd socket = connect_and_send(PeerHello{2, 0}.encode());
   expect_error<TimeoutError>([&] { connected_.get(); },
                              {"for rank 1 to connect", "it is rank 2, channel 0", "'world'"});
 }
 
-TEST_F(PeerSocketsTest, PeersThatAreNotExpectedHoldUpNobody) {
+TEST_F(PeerSocketsTest, UnexpectedPeersDoNotBlockOthers) {
   start(1);
-  const UniqueFd nonsense = connect_and_send(std::string(PeerHello::kBytes, '?'));
+  const UniqueFd invalid = connect_and_send(std::string(PeerHello::kBytes, '?'));
   const UniqueFd other_rank = connect_and_send(PeerHello{2, 0}.encode());
   const UniqueFd other_channel = connect_and_send(PeerHello{1, 5}.encode());
-  // Rank 0 has hung up on all of them before the right one comes.
-  for (const UniqueFd* socket : {&nonsense, &other_rank, &other_channel}) {
+  // Rank 0 has closed all of them before the right one connects.
+  for (const UniqueFd* socket : {&invalid, &other_rank, &other_channel}) {
     char byte = 0;
     EXPECT_LE(::recv(socket->get(), &byte, 1, 0), 0);
   }
@@ -152,7 +152,7 @@ TEST_F(PeerSocketsTest, PeersThatAreNotExpectedHoldUpNobody) {
   EXPECT_TRUE(connected_.get()[1].channels[0].socket);
 }
 
-TEST_F(PeerSocketsTest, AConnectionThatBreaksBeforeItsHelloHoldsUpNobody) {
+TEST_F(PeerSocketsTest, ConnectionBrokenBeforeItsHelloDoesNotBlockOthers) {
   start(1);
   {
     const UniqueFd broken = connect_and_send("1 0");
@@ -164,4 +164,4 @@ TEST_F(PeerSocketsTest, AConnectionThatBreaksBeforeItsHelloHoldsUpNobody) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

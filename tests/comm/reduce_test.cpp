@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 namespace {
 
 TEST(Reduce, IntegersWrapAround) {
@@ -94,4 +94,4 @@ TYPED_TEST(ReduceTree, GivesTheBitsOfSingleStepsForAnyNumberOfArrays) {
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

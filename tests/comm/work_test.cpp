@@ -1,4 +1,4 @@
-// A Work that goes on with something of the caller's own.
+// A Work with a continuation of the caller.
 #include <lockstep/group.h>
 
 #include "support/errors.h"
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 TEST(Work, ThenRunsOnceAfterTheOperation) {
@@ -37,7 +37,7 @@ TEST(Work, ThenOfAnEmptyWorkRunsWhenItIsWaitedFor) {
   EXPECT_EQ(runs, 10);
 }
 
-TEST(Work, WhatThenThrowsEveryWaitThrows) {
+TEST(Work, EveryWaitThrowsTheContinuationsError) {
   Work work = Work().then([] { throw std::runtime_error("mine"); });
   for (int time = 0; time < 2; ++time)
     testing::expect_error<std::runtime_error>([&] { work.wait(); }, {"mine"});
@@ -50,8 +50,8 @@ TEST(Work, ThenDoesNotRunAfterAFailure) {
   EXPECT_EQ(runs, 0);
 }
 
-// Its array is often the next thing that the exception destroys.
-TEST(Work, AnExceptionThatDropsACollectiveWaitsForItsEnd) {
+// Its array is often the next object that the exception destroys.
+TEST(Work, ExceptionThatDestroysACollectiveWaitsForItsEnd) {
   run_threads(2, [](Group group) {
     std::vector<float> values{static_cast<float>(group.rank() + 1)};
     if (group.rank() == 1) {
@@ -67,8 +67,8 @@ TEST(Work, AnExceptionThatDropsACollectiveWaitsForItsEnd) {
   });
 }
 
-// What follows the operation may own its array.
-TEST(Work, AnExceptionFreesWhatThenOwnsAfterTheOperation) {
+// The continuation may own the operation's array.
+TEST(Work, ExceptionFreesTheContinuationAfterTheOperation) {
   std::atomic<bool> freed = false;
   run_threads(2, [&](Group group) {
     std::vector<float> values(1000, 1);
@@ -87,7 +87,7 @@ TEST(Work, AnExceptionFreesWhatThenOwnsAfterTheOperation) {
   });
 }
 
-TEST(Work, ManyMayWaitForOne) {
+TEST(Work, SeveralThreadsMayWaitForOneWork) {
   int runs = 0;
   Work work = Work().then([&] { ++runs; });
   std::vector<std::thread> waiters;
@@ -97,4 +97,4 @@ TEST(Work, ManyMayWaitForOne) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

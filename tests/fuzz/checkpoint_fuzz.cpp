@@ -1,11 +1,11 @@
-// A checkpoint's file: whatever is done to one that is sound shows, and bytes that nobody planned
-// are read or refused.
+// A checkpoint's file: every change to a valid file is detected, and random bytes are read or
+// rejected.
 #include <lockstep/error.h>
 
 #include "fuzz.h"
 #include "models/checksum.h"
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 namespace {
 
@@ -35,7 +35,7 @@ bool accepted(std::string_view content) {
   }
 }
 
-/// Each three bytes of the input change one of the file's.
+/// Each three bytes of the input change one byte of the file.
 std::string damaged_file(Input& input) {
   std::string content = sound_file();
   while (!input.empty()) {
@@ -52,10 +52,10 @@ std::vector<std::string> seeds() {
   return {std::string("\0\0\x08\x01", 4), std::string("\1") + sound_file()};
 }
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep::fuzz;
+  using namespace lockstep::internal::fuzz;
   Input input(data, size);
   if (input.byte() % 2 == 0) {
     const std::string content = damaged_file(input);

@@ -1,5 +1,6 @@
-// A new connection as a rank reads it, over a socket: the handshake, the hello and control messages
-// behind it. The input says how its bytes are cut: they come one by one, or several steps at once.
+// A new connection as read by a rank, over a socket: the handshake, the hello and the control
+// messages behind it. The input decides how its bytes are cut: they arrive one by one, or several
+// steps at once.
 #include <lockstep/error.h>
 
 #include "base/frame.h"
@@ -10,16 +11,16 @@
 
 #include <sys/socket.h>
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 using namespace comm;
 
 namespace {
 
-/// What a rank has read, and what it was sent.
+/// The data that a rank has read, and the data it was sent.
 struct Seen {
   std::optional<PeerHello> hello;
-  std::string messages;  ///< as they were encoded
+  std::string messages;  ///< in encoded form
   bool ended = false;
 };
 
@@ -53,7 +54,7 @@ class Reader {
     return true;
   }
 
-  ProvedConnection connection_;
+  AuthenticatedConnection connection_;
   std::optional<ControlLink> link_;
 };
 
@@ -82,16 +83,16 @@ std::vector<std::string> seeds() {
           std::string("\x05", 1) + steps(24, all), std::string("\x64", 1) + all};
 }
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep;
-  using namespace lockstep::fuzz;
+  using namespace lockstep::internal;
+  using namespace lockstep::internal::fuzz;
   Input input(data, size);
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) != 0) return 0;
   const UniqueFd peer(pair[1]);
-  // What came in one go with the proof.
+  // Data that arrived in one send with the proof.
   std::string sent(input.bytes(input.byte()));
   Reader rank(UniqueFd(pair[0]), sent);
   Seen seen;
@@ -101,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view piece = input.bytes(length & 0x7f);
     const ssize_t put = ::send(peer.get(), piece.data(), piece.size(), MSG_NOSIGNAL);
     if (put > 0) sent += piece.substr(0, static_cast<std::size_t>(put));
-    if ((length & 0x80) == 0) rank.read(seen);  // else the next piece comes with it
+    if ((length & 0x80) == 0) rank.read(seen);  // otherwise the next piece arrives with it
     check(seen, sent);
   }
   rank.read(seen);

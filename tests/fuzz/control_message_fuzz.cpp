@@ -1,12 +1,11 @@
-// The messages on control connections: whatever is accepted must come out as it went in, and must
-// make sense.
+// Control messages: every accepted message must encode to the same bytes and be valid.
 #include <lockstep/error.h>
 
 #include "comm/mesh/control_message.h"
 #include "comm/mesh/wire.h"
 #include "fuzz.h"
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 using namespace comm;
 
@@ -39,7 +38,7 @@ void check(const Announcement& announcement) {
           "an announcement keeps to the limits");
 }
 void check(const Taken& taken) {
-  require(!taken.slots.empty(), "who says that messages were taken says which");
+  require(!taken.slots.empty(), "an acknowledgement names its messages");
   for (std::uint32_t slot : taken.slots)
     require(slot != kCollectiveSlot && slot <= kMessageSlots, "a slot keeps to the limits");
 }
@@ -49,17 +48,17 @@ void check(const Answer&) {}
 
 }  // namespace
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep;
+  using namespace lockstep::internal;
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   try {
     const comm::ControlMessage message = comm::decode_control_message(bytes);
     fuzz::require(comm::encode(message) == bytes, "a message is encoded as it came");
     std::visit([](const auto& one) { fuzz::check(one); }, message);
-  } catch (const Error&) {
-    // Refused, as it may be.
+  } catch (const lockstep::Error&) {
+    // Rejected, which is allowed.
   }
   return 0;
 }

@@ -1,14 +1,15 @@
-// A flight recorder's memory after a rank that went astray: bytes of the input are written over a
-// sound one. What is read must make sense and be told to people, whatever they are.
+// A flight recorder's memory after a faulty rank: bytes of the input overwrite a valid one. The
+// records that are read must be valid and printable.
 #include "base/quick_hash.h"
 #include "comm/flight/flight_log.h"
 #include "comm/flight/flight_recorder.h"
 #include "fuzz.h"
 #include "observe/post_mortem.h"
+#include "run/post_mortem_file.h"
 
 #include <cstring>
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 using namespace comm;
 
@@ -35,7 +36,7 @@ std::shared_ptr<FlightMemory> sound_memory() {
   return memory;
 }
 
-/// Pieces of the input, each with its place and length before it.
+/// Pieces of the input, each preceded by its place and length.
 void scribble(FlightMemory& memory, Input input) {
   auto* bytes = reinterpret_cast<char*>(&memory);
   while (!input.empty()) {
@@ -45,7 +46,7 @@ void scribble(FlightMemory& memory, Input input) {
   }
 }
 
-/// Words that fit their check: what only their meaning can refuse.
+/// Words with a correct check: only their meaning can be rejected.
 void seal(FlightMemory& memory) {
   for (FlightSlot& slot : memory.slots) {
     std::array<std::uint64_t, 6> words{};
@@ -58,22 +59,23 @@ void check(const FlightLog& log) {
   require(log.records.size() + log.damaged <= kFlightRecords, "no more records than slots");
   require(log.folder.size() <= kFlightFolderBytes, "a folder's name has an end");
   for (const FlightRecord& record : log.records)
-    require(!observe::in_words(record).empty(), "an operation can be told to people");
+    require(!observe::in_words(record).empty(), "an operation has a text");
   launch::JobResult job;
   job.world_size = 2;
   job.flights = {log, log};
   job.flights[1].rank = 1;
   job.outcomes = {{{0, 1}, 1}, {{1, 2}, 0, 9}};
   if (const auto found = observe::examine(job))
-    require(!found->to_json().dump().empty() && !found->verdict().empty(), "there is a verdict");
+    require(!run::to_json(*found).dump().empty() && !found->verdict().empty(),
+            "there is a verdict");
 }
 
 }  // namespace
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep;
+  using namespace lockstep::internal;
   const auto memory = fuzz::sound_memory();
   fuzz::scribble(*memory, fuzz::Input(data, size));
   fuzz::check(comm::read_flight_log(*memory, 0));

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -24,15 +24,15 @@ std::string_view Input::bytes(std::size_t count) {
   return taken;
 }
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   for (int i = 1; i < *argc; ++i) {
     const std::filesystem::path folder = (*argv)[i];
     if (!std::filesystem::is_directory(folder)) continue;
     int number = 0;
-    for (const std::string& seed : lockstep::fuzz::seeds())
-      lockstep::write_file(folder / ("seed-" + std::to_string(number++)), seed);
+    for (const std::string& seed : lockstep::internal::fuzz::seeds())
+      lockstep::internal::write_file(folder / ("seed-" + std::to_string(number++)), seed);
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// What every fuzz target has: seeds to start from, and words for what must hold.
+// Common parts of the fuzz targets: seeds, input reading, and checks.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 /// Defined by each target: valid inputs, written into the corpus folder before the first run.
 std::vector<std::string> seeds();
 
-/// Ends the process, which libFuzzer reports with the input that did it.
+/// Ends the process; libFuzzer then reports the input.
 void require(bool holds, const char* what);
 
-/// Reads an input from its front; past its end there are only zeros.
+/// Reads an input from its front; zeros follow its end.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size)
@@ -30,6 +30,6 @@ class Input {
   std::string_view rest_;
 };
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

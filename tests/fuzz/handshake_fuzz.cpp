@@ -1,9 +1,9 @@
-// Two ends with one token, and the input in between: it may pass words on, cut, change or add to
-// them. Only unchanged words may end in a proof.
+// Two ends with one token, and the input in between: it may forward, cut, change or add bytes. Only
+// unchanged bytes may lead to a proof.
 #include "base/handshake.h"
 #include "fuzz.h"
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 namespace {
 
@@ -12,7 +12,7 @@ constexpr std::size_t kReply = 8 + 32 + 32;
 
 enum Action : std::uint8_t { pass, flip, cut, add, replace, kActions };
 
-/// One end, what it said, and what it was told.
+/// One end, the bytes it sent, and the bytes it received.
 struct End {
   explicit End(Handshake::Side side) : handshake(side, "token", "purpose") {}
   Handshake handshake;
@@ -49,8 +49,8 @@ void carry(End& from, End& to, Input& input) {
 }
 
 void check(const End& server, const End& client) {
-  const bool server_proved = server.handshake.state() == Handshake::State::proved;
-  const bool client_proved = client.handshake.state() == Handshake::State::proved;
+  const bool server_proved = server.handshake.state() == Handshake::State::authenticated;
+  const bool client_proved = client.handshake.state() == Handshake::State::authenticated;
   if (server_proved)
     require(client.told.substr(0, kHello) == server.said.substr(0, kHello) &&
                 server.told.substr(0, kReply) == client.said.substr(0, kReply),
@@ -72,10 +72,10 @@ std::vector<std::string> seeds() {
           std::string({replace, 8, 'L', 'O', 'C', 'K', 'S', 'T', 'P', '1'})};
 }
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep;
+  using namespace lockstep::internal;
   fuzz::Input input(data, size);
   fuzz::End server(Handshake::Side::server);
   fuzz::End client(Handshake::Side::client);

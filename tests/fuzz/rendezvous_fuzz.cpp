@@ -1,5 +1,5 @@
-// The server's side of several connections to the rendezvous at once: strangers before the
-// handshake, and who has proved the token after it. The input says who sends what.
+// The server's side of several connections to the rendezvous at once: before the handshake, and
+// after a connection has proved the token. The input decides which connection sends what.
 #include "base/handshake.h"
 #include "fuzz.h"
 #include "launch/store_session.h"
@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 using launch::StoreRequest;
 using launch::StoreSession;
@@ -21,19 +21,19 @@ constexpr std::uint8_t kHangUp =
 constexpr std::uint8_t kNote = 0x20;
 constexpr std::size_t kConnections = 4;
 
-/// What a server keeps for one connection.
+/// The server's state of one connection.
 class Connection {
  public:
-  /// `ahead` comes in one go with the proof.
+  /// `ahead` arrives in one send with the proof.
   Connection(StoreTable& table, bool proves, std::string_view ahead) : table_(table) {
     if (proves)
       prove(ahead);
     else
-      feed_stranger(ahead);
+      feed_unauthenticated(ahead);
   }
 
   void feed(std::string_view bytes) {
-    if (!session_) return feed_stranger(bytes);
+    if (!session_) return feed_unauthenticated(bytes);
     session_->feed(bytes);
     take_answers();
   }
@@ -56,18 +56,19 @@ class Connection {
     client.feed(to_client);
     received_ = client.to_send().append(ahead);
     handshake_.feed(received_);
-    require(handshake_.state() == Handshake::State::proved, "the right token is let in");
+    require(handshake_.state() == Handshake::State::authenticated, "the right token is let in");
     require(received_ == ahead, "what follows the proof is left for the session");
     session_.emplace(table_);
     session_->feed(received_);
   }
 
-  void feed_stranger(std::string_view bytes) {
+  void feed_unauthenticated(std::string_view bytes) {
     received_ += bytes;
     handshake_.feed(received_);
     sent_ += handshake_.to_send().size();
-    require(handshake_.state() != Handshake::State::proved, "a stranger proves nothing");
-    require(sent_ <= 41, "a stranger gets a nonce and a verdict");
+    require(handshake_.state() != Handshake::State::authenticated,
+            "an unauthenticated end proves nothing");
+    require(sent_ <= 41, "an unauthenticated end gets a nonce and a result");
   }
 
   StoreTable& table_;
@@ -103,10 +104,10 @@ std::vector<std::string> seeds() {
           step(3, "GET / HTTP/1.1")};
 }
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep::fuzz;
+  using namespace lockstep::internal::fuzz;
   Input input(data, size);
   StoreTable table;
   std::array<std::optional<Connection>, kConnections> connections;

@@ -1,4 +1,4 @@
-// The headers of an archive that was downloaded: whatever is accepted must be safe to unpack.
+// The headers of a downloaded archive: every accepted header must be safe to unpack.
 #include <lockstep/error.h>
 
 #include "data/tar_file.h"
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lockstep::fuzz {
+namespace lockstep::internal::fuzz {
 
 using data::kTarBlock;
 using data::TarHeader;
@@ -15,7 +15,7 @@ using Block = std::array<std::uint8_t, kTarBlock>;
 
 namespace {
 
-/// The fuzzer would hardly guess the sum, so it is put right in every second input.
+/// The fuzzer would hardly guess the checksum, so it is corrected in every second input.
 void put_sum(Block& block) {
   std::fill_n(block.begin() + 148, 8, ' ');
   unsigned sum = 0;
@@ -46,21 +46,21 @@ std::vector<std::string> seeds() {
   return found;
 }
 
-}  // namespace lockstep::fuzz
+}  // namespace lockstep::internal::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace lockstep::fuzz;
+  using namespace lockstep::internal::fuzz;
   Block block{};
   std::copy_n(data, std::min(size, block.size()), block.begin());
   if (size > block.size() && data[block.size()] % 2 == 1) put_sum(block);
   try {
-    const TarHeader header = lockstep::data::parse_tar_header(block);
+    const TarHeader header = lockstep::internal::data::parse_tar_header(block);
     if (header.kind == TarHeader::Kind::end) return 0;
     require(!header.name.empty() && header.name.front() != '/' && !climbs(header.name),
             "a name stays within the archive's folder");
     require(header.bytes < 1ull << 36, "sizes are what 12 octal digits can state");
   } catch (const lockstep::FileError&) {
-    // Refused, as it may be.
+    // Rejected, which is allowed.
   }
   return 0;
 }

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
-TEST(Cores, AreSharedOutWholeAndEvenly) {
+TEST(Cores, AreDividedEvenly) {
   for (int count : {1, 2, 3, 7, 8, 64}) {
     std::vector<int> cores;
     for (int core = 0; core < count; ++core) cores.push_back(10 + core);
@@ -49,4 +49,4 @@ TEST(Cores, ThreadsFollowTheUserThenTheCores) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,5 +1,5 @@
-// Processes that run out of file descriptors: the error says so at once, where it happens and to
-// those that wait for it.
+// Processes that run out of file descriptors: the error says so at once, in the process itself and
+// in those that wait for it.
 #include "base/descriptors.h"
 
 #include <lockstep/error.h>
@@ -26,7 +26,7 @@
 #include <functional>
 #include <string>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::expect_error;
@@ -36,7 +36,7 @@ Deadline later() {
   return Deadline::after(std::chrono::minutes(5));
 }
 
-/// Runs `body` in a process of its own, whose limits do not outlive it.
+/// Runs `body` in a separate process, because it changes the limits.
 int in_child(const std::function<int()>& body) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -77,7 +77,7 @@ TEST_F(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
             0);
 }
 
-TEST_F(Descriptors, WhoeverHasNoneLeftIsToldAtOnce) {
+TEST_F(Descriptors, ShortageIsReportedAtOnce) {
   EXPECT_EQ(in_child([] {
               const UniqueFd listener = listen_on({"127.0.0.1", 0});
               const Address address{"127.0.0.1", port_of(listener)};
@@ -86,7 +86,7 @@ TEST_F(Descriptors, WhoeverHasNoneLeftIsToldAtOnce) {
                 expect_error<DescriptorShortageError>(call, {"128 open files", "ulimit -n"});
               };
               expect_limit([&] { connect_to(address, later()); });
-              expect_limit([&] { connect_proved(address, "", "test", later()); });
+              expect_limit([&] { connect_authenticated(address, "", "test", later()); });
               expect_limit([&] { listen_on({"127.0.0.1", 0}); });
               expect_limit([] { GuardedListener({"127.0.0.1", 0}, "", "test"); });
               expect_limit([] { launch::StoreServer(); });
@@ -95,7 +95,7 @@ TEST_F(Descriptors, WhoeverHasNoneLeftIsToldAtOnce) {
             0);
 }
 
-TEST_F(Descriptors, AListenerThatHasNoneLeftTellsItsPeers) {
+TEST_F(Descriptors, ListenerReportsItsShortageToPeers) {
   GuardedListener listener({"127.0.0.1", 0}, "", "test");
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -107,38 +107,38 @@ TEST_F(Descriptors, AListenerThatHasNoneLeftTellsItsPeers) {
       listener.service();
     }
   }
-  for (int i = 0; i < 3; ++i)  // the listener has a word for each of them
-    expect_error<Error>([&] { connect_proved(listener.address(), "", "test", later()); },
+  for (int i = 0; i < 3; ++i)  // the listener answers each of them
+    expect_error<Error>([&] { connect_authenticated(listener.address(), "", "test", later()); },
                         {"the test at 127.0.0.1:", "no file descriptor left", "ulimit -n"});
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
 }
 
-TEST_F(Descriptors, HandshakesUnderWayMakeRoomForOthers) {
+TEST_F(Descriptors, PendingHandshakesAreDroppedForNewOnes) {
   GuardedListener listener({"127.0.0.1", 0}, "", "test");
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     leave_descriptors(1);
-    std::vector<ProvedConnection> kept;
+    std::vector<AuthenticatedConnection> kept;
     for (;;) {
       pollfd readable{listener.fd(), POLLIN, 0};
       ::poll(&readable, 1, 500);
-      for (ProvedConnection& proved : listener.service()) kept.push_back(std::move(proved));
+      for (AuthenticatedConnection& proved : listener.service()) kept.push_back(std::move(proved));
     }
   }
   const UniqueFd silent = connect_to(listener.address(), later());
   char first = 0;
-  EXPECT_EQ(::recv(silent.get(), &first, 1, 0), 1);  // its handshake is under way
-  EXPECT_TRUE(connect_proved(listener.address(), "", "test", later()).socket);
-  expect_error<Error>([&] { connect_proved(listener.address(), "", "test", later()); },
+  EXPECT_EQ(::recv(silent.get(), &first, 1, 0), 1);  // its handshake is pending
+  EXPECT_TRUE(connect_authenticated(listener.address(), "", "test", later()).socket);
+  expect_error<Error>([&] { connect_authenticated(listener.address(), "", "test", later()); },
                       {"no file descriptor left"});
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
 }
 
-/// Rank 1 has `room` descriptors: it joins and works, or it says why not, and rank 0 blames nobody
-/// else. Returns whether it worked.
+/// Rank 1 has `room` free descriptors: it either joins and works, or reports the shortage, and rank
+/// 0 names no other rank. Returns whether it worked.
 bool works_with(int room, const std::string& transport) {
   const launch::JobResult result = launch::run_forked({.workers = 2}, [&] {
     const bool short_of_them = ::getenv("LOCKSTEP_RANK") == std::string("1");
@@ -160,7 +160,7 @@ bool works_with(int room, const std::string& transport) {
   return result.code() == 0;
 }
 
-TEST_F(Descriptors, RanksThatJoinWithFewOfThem) {
+TEST_F(Descriptors, RanksJoinWithFewDescriptors) {
   for (const std::string transport : {"shm", "gloo", "auto"}) {
     int room = 0;
     while (room < 40 && !works_with(room, transport)) ++room;
@@ -169,15 +169,15 @@ TEST_F(Descriptors, RanksThatJoinWithFewOfThem) {
   }
 }
 
-/// What became of a split, of which every process sees what the others write.
+/// The outcome of a split, in memory that all processes share.
 struct SplitOutcome {
   std::atomic<bool> over{false};
   std::atomic<bool> worked{false};
   std::atomic<bool> told{false};
 };
 
-/// Splits a group whose rank 1 has `room` descriptors left, and lives on when that has failed. Only
-/// it is to be blamed, and not for being late. Returns whether it worked.
+/// Splits a group whose rank 1 has `room` free descriptors and continues after a failure. Only rank
+/// 1 may be named, and not for being late. Returns whether it worked.
 bool splits_with(int room, const std::string& transport) {
   void* memory = ::mmap(nullptr, sizeof(SplitOutcome), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -212,7 +212,7 @@ bool splits_with(int room, const std::string& transport) {
   return worked;
 }
 
-TEST_F(Descriptors, RanksThatSplitWithFewOfThem) {
+TEST_F(Descriptors, RanksSplitWithFewDescriptors) {
   for (const std::string transport : {"shm", "gloo", "shm+gloo"}) {
     int room = 0;
     while (room < 40 && !splits_with(room, transport)) ++room;
@@ -222,4 +222,4 @@ TEST_F(Descriptors, RanksThatSplitWithFewOfThem) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,10 +1,10 @@
-// How a job ends whose workers go on without some: who hangs, who comes late, who is to blame.
+// How an elastic job ends: workers that hang, workers that come late, and which one is reported.
 #include "launch/job.h"
-#include "launch/muster_workers.h"
+#include "launch/membership_workers.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -17,10 +17,10 @@ JobOptions elastic_job(int workers) {
   return job;
 }
 
-MusterOptions impatient() {
-  MusterOptions hasty = options();
+MembershipOptions impatient() {
+  MembershipOptions hasty = options();
   hasty.group.timeout = milliseconds(3000);
-  hasty.patience_with_lost = milliseconds(200);
+  hasty.reply_timeout = milliseconds(200);
   return hasty;
 }
 
@@ -30,14 +30,15 @@ std::vector<pid_t> processes_in(Group& group) {
   return {all.begin(), all.end()};
 }
 
-/// Worker 1 stops itself, and the others go on without it. Returns its process, on these.
-pid_t stop_worker_one(Muster& muster) {
-  Group group = muster.first();
+/// Worker 1 stops itself, and the others continue without it. Returns its process id, on the
+/// others.
+pid_t stop_worker_one(ElasticMembership& membership) {
+  Group group = membership.first();
   const pid_t victim = processes_in(group)[1];
   if (rank() == 1) ::raise(SIGSTOP);
   try {
     group.barrier();
-    throw InternalError("nobody was missing");
+    throw InternalError("no worker was missing");
   } catch (const PeerLostError&) {
   } catch (const TimeoutError&) {
   }
@@ -50,20 +51,20 @@ const Outcome& outcome_of(const JobResult& result, int rank) {
   throw InternalError("no such rank");
 }
 
-TEST(ElasticJob, WhoComesLateIsLeftBehind) {
+TEST(ElasticJob, LateWorkerIsLeftBehind) {
   const JobResult result = run_forked(elastic_job(3), [] {
-    Muster muster(impatient());
-    const pid_t victim = stop_worker_one(muster);
+    ElasticMembership membership(impatient());
+    const pid_t victim = stop_worker_one(membership);
     try {
-      Group group = muster.again(1);
+      Group group = membership.again(1);
       if (numbers_in(group) != std::vector<int>{0, 2}) return kWrong;
       ::kill(victim, SIGCONT);
       while (::kill(victim, 0) == 0) ::usleep(1000);  // until it has ended
-      muster.done();
+      membership.done();
       return kRight;
     } catch (const LeftBehindError& error) {
       const std::string text = error.what();
-      return text.find("gone on without rank 1") != std::string::npos ? kLeftBehind : kWrong;
+      return text.find("continued without rank 1") != std::string::npos ? kLeftBehind : kWrong;
     }
   });
   EXPECT_EQ(outcome_of(result, 0).code(), kRight);
@@ -72,13 +73,13 @@ TEST(ElasticJob, WhoComesLateIsLeftBehind) {
   EXPECT_EQ(result.code(), 0);
 }
 
-TEST(ElasticJob, WhoHangsIsEndedWhenTheRunIsOver) {
+TEST(ElasticJob, HangingWorkerIsEndedWithTheRun) {
   const JobResult result = run_forked(elastic_job(3), [] {
-    Muster muster(impatient());
-    stop_worker_one(muster);
-    Group group = muster.again(1);
+    ElasticMembership membership(impatient());
+    stop_worker_one(membership);
+    Group group = membership.again(1);
     if (numbers_in(group) != std::vector<int>{0, 2}) return kWrong;
-    muster.done();
+    membership.done();
     return kRight;
   });
   EXPECT_EQ(outcome_of(result, 1).signal, SIGKILL);
@@ -88,16 +89,16 @@ TEST(ElasticJob, WhoHangsIsEndedWhenTheRunIsOver) {
   EXPECT_NE(result.warnings[0].find("rank 1"), std::string::npos);
 }
 
-TEST(ElasticJob, TheLastFailureIsToBlame) {
+TEST(ElasticJob, FinalFailureIsReported) {
   const JobResult result = run_forked(elastic_job(3), [] {
-    Muster muster(options());
+    ElasticMembership membership(options());
     {
-      Group group = muster.first();
+      Group group = membership.first();
       if (rank() == 0) die();
       await_loss_of(group, 0);
     }
     {
-      Group group = muster.again(0);
+      Group group = membership.again(0);
       if (rank() == 1) {
         group.barrier();
         return kRight;
@@ -105,7 +106,7 @@ TEST(ElasticJob, TheLastFailureIsToBlame) {
       group.barrier();
       await_loss_of(group, 1);
     }
-    muster.end("because");
+    membership.end("because");
     return kEnded;
   });
   ASSERT_TRUE(result.first_failure);
@@ -116,4 +117,4 @@ TEST(ElasticJob, TheLastFailureIsToBlame) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

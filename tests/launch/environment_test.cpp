@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using ::testing::HasSubstr;
@@ -28,7 +28,7 @@ std::string refusal(const Map& values) {
   }
 }
 
-TEST(Environment, WithoutVariablesIsAWorldOfOne) {
+TEST(Environment, WithoutVariablesIsAWorldOfOneRank) {
   const Place place = find_place(from({}));
   EXPECT_EQ(place.rank, 0);
   EXPECT_EQ(place.size, 1);
@@ -36,7 +36,7 @@ TEST(Environment, WithoutVariablesIsAWorldOfOne) {
   EXPECT_FALSE(place.local_rank);
 }
 
-TEST(Environment, ReadsWhatTheLauncherSets) {
+TEST(Environment, ReadsTheLaunchersVariables) {
   Place given;
   given.rank = 2;
   given.size = 4;
@@ -84,7 +84,7 @@ TEST(Environment, PrefersItsOwnVariables) {
   EXPECT_EQ(find_place(from(values)).rank, 3);
 }
 
-TEST(Environment, RefusesWhatMakesNoSense) {
+TEST(Environment, RejectsInvalidValues) {
   EXPECT_THAT(refusal({{"RANK", "1"}}), HasSubstr("RANK is set but WORLD_SIZE is not"));
   EXPECT_THAT(refusal({{"LOCKSTEP_WORLD_SIZE", "1"}}),
               HasSubstr("LOCKSTEP_WORLD_SIZE is set but LOCKSTEP_RANK is not"));
@@ -98,20 +98,20 @@ TEST(Environment, RefusesWhatMakesNoSense) {
               HasSubstr("LOCKSTEP_RENDEZVOUS is not"));
 }
 
-TEST(Environment, KnowsHowOftenTheRunWasStartedAgain) {
+TEST(Environment, ReadsTheNumberOfRestarts) {
   EXPECT_EQ(restarts_so_far(from({})), 0);
   EXPECT_EQ(restarts_so_far(from({{"LOCKSTEP_RESTART", "3"}})), 3);
   EXPECT_THROW(restarts_so_far(from({{"LOCKSTEP_RESTART", "often"}})), UsageError);
   EXPECT_THROW(restarts_so_far(from({{"LOCKSTEP_RESTART", "-1"}})), UsageError);
 }
 
-TEST(Environment, KnowsHowManyWorkersAnElasticRunBeganWith) {
+TEST(Environment, ReadsTheInitialNumberOfElasticWorkers) {
   EXPECT_EQ(elastic_workers(from({})), std::nullopt);
   EXPECT_EQ(elastic_workers(from({{"LOCKSTEP_ELASTIC", "4"}})), 4);
   EXPECT_THROW(elastic_workers(from({{"LOCKSTEP_ELASTIC", "0"}})), UsageError);
 }
 
-TEST(Environment, RefusesLocalRanksThatDoNotFit) {
+TEST(Environment, RejectsContradictingLocalRanks) {
   const Map world{{"RANK", "0"}, {"WORLD_SIZE", "4"}};
   auto with = [&](Map more) {
     more.insert(world.begin(), world.end());
@@ -168,4 +168,4 @@ TEST(Address, IsParsedAndKnowsLoopback) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -11,12 +11,12 @@
 #include <cstdlib>
 #include <string>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using testing::expect_error;
 
-TEST(Init, ASecondCallIsRefusedEvenAfterTheFirstGroupIsGone) {
+TEST(Init, SecondCallIsRejectedEvenAfterTheFirstGroupIsGone) {
   for (int workers : {1, 2}) {
     const JobResult result = run_forked({.workers = workers}, [] {
       {
@@ -31,7 +31,7 @@ TEST(Init, ASecondCallIsRefusedEvenAfterTheFirstGroupIsGone) {
   }
 }
 
-TEST(Init, ACallThatFailedMayBeRepeated) {
+TEST(Init, FailedCallMayBeRepeated) {
   const JobResult result = run_forked({.workers = 1}, [] {
     {
       const testing::EnvironmentVariable rank("LOCKSTEP_RANK", "7");
@@ -43,13 +43,13 @@ TEST(Init, ACallThatFailedMayBeRepeated) {
   EXPECT_EQ(result.code(), 0);
 }
 
-TEST(Init, ACallThatFailedAmongOthersSaysThatTheRunMustStartAgain) {
+TEST(Init, FailedCallOfSeveralRanksAsksForARestart) {
   const JobResult result = run_forked({.workers = 2}, [] {
     const bool first = ::getenv("LOCKSTEP_RANK") == std::string("0");
     EXPECT_THROW(init({.transport = first ? "shm" : "gloo"}), MismatchError);
     expect_error<UsageError>([] { init({.transport = "shm"}); },
-                             {first ? "rank 0 has come to this run before (pid "
-                                    : "rank 1 has come to this run before (pid ",
+                             {first ? "rank 0 has already joined this run (pid "
+                                    : "rank 1 has already joined this run (pid ",
                               "init() failed", "start the whole run again"});
     return ::testing::Test::HasFailure() ? 1 : 0;
   });
@@ -57,4 +57,4 @@ TEST(Init, ACallThatFailedAmongOthersSaysThatTheRunMustStartAgain) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

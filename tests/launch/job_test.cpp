@@ -22,14 +22,14 @@
 #include <fstream>
 #include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 int rank() {
   return std::atoi(std::getenv("LOCKSTEP_RANK"));
 }
 
-TEST(Job, ReportsEveryRanksEnd) {
+TEST(Job, ReportsEveryRanksExitStatus) {
   const JobResult result = run_forked({.workers = 3}, [] { return 0; });
   EXPECT_EQ(result.outcomes.size(), 3u);
   EXPECT_FALSE(result.first_failure);
@@ -66,7 +66,7 @@ TEST(Job, EndsWorkersThatHangAfterAFailure) {
   EXPECT_EQ(result.outcomes[1].signal, SIGKILL);
 }
 
-TEST(Job, EndsWhatAWorkerStartedToo) {
+TEST(Job, EndsChildrenOfWorkers) {
   const auto file = std::filesystem::temp_directory_path() /
                     fmt::format("lockstep-grandchild-{}", static_cast<int>(::getpid()));
   const std::string script = fmt::format(
@@ -75,27 +75,27 @@ TEST(Job, EndsWhatAWorkerStartedToo) {
       run_program({.workers = 2, .grace = std::chrono::milliseconds(500)}, {"sh", "-c", script});
   EXPECT_EQ(result.code(), 3);
   const int grandchild = std::stoi(read_file(file));
-  // Ended, though whoever adopted it may not have collected it yet.
+  // It has ended, although its new parent may not have collected it yet.
   const auto status = fmt::format("/proc/{}/stat", grandchild);
   EXPECT_TRUE(!std::filesystem::exists(status) ||
               read_file(status).find(" Z ") != std::string::npos);
   std::filesystem::remove(file);
 }
 
-TEST(Job, SeesItsWorkersEndEvenIfSigchldWasIgnored) {
+TEST(Job, DetectsTheEndOfWorkersIfSigchldWasIgnored) {
   ::signal(SIGCHLD, SIG_IGN);
   const JobResult result = run_forked({.workers = 2}, [] { return rank() == 1 ? 5 : 0; });
   EXPECT_EQ(::signal(SIGCHLD, SIG_DFL), SIG_IGN) << "the launcher must put back what it found";
   EXPECT_EQ(result.code(), 5);
 }
 
-TEST(Job, AWorkerWhoseExitCodeIsLostHasFailed) {
+TEST(Job, WorkerWithALostExitCodeHasFailed) {
   const testing::TemporaryFolder folder;
   const auto started = folder.path() / "started";
   const auto go = folder.path() / "go";
   std::thread other_part([&] {
     while (!std::filesystem::exists(started)) std::this_thread::yield();
-    ::signal(SIGCHLD, SIG_IGN);  // from now on the kernel forgets how children end
+    ::signal(SIGCHLD, SIG_IGN);  // from now on the kernel discards the exit status of children
     std::ofstream file(go);
   });
   const std::string script =
@@ -105,10 +105,10 @@ TEST(Job, AWorkerWhoseExitCodeIsLostHasFailed) {
   ::signal(SIGCHLD, SIG_DFL);
   ASSERT_TRUE(result.first_failure);
   EXPECT_EQ(result.code(), 1);
-  EXPECT_NE(result.first_failure->text().find("nobody knows how"), std::string::npos);
+  EXPECT_NE(result.first_failure->text().find("ended with unknown status"), std::string::npos);
 }
 
-TEST(Job, ARankThatWaitsForPeersEndsWithASignal) {
+TEST(Job, WaitingRankEndsWithASignal) {
   const JobResult result = run_forked({.workers = 2, .grace = std::chrono::seconds(60)}, [] {
     if (rank() == 0) {
       const Place place = find_place();
@@ -126,7 +126,7 @@ TEST(Job, ARankThatWaitsForPeersEndsWithASignal) {
   EXPECT_EQ(result.first_failure->signal, SIGTERM);
 }
 
-TEST(Job, PassesAnInterruptOnToItsWorkers) {
+TEST(Job, ForwardsAnInterruptToItsWorkers) {
   const pid_t launcher = ::getpid();
   const JobResult result = run_forked({.workers = 2}, [launcher] {
     if (rank() == 0) ::kill(launcher, SIGINT);
@@ -157,7 +157,7 @@ TEST(Job, StartsAProgramWithItsPlaceInTheEnvironment) {
         << lines;
 }
 
-TEST(Job, LeavesMasterPortToTheProgram) {
+TEST(Job, MasterPortIsFreeForTheProgram) {
   const JobResult result = run_forked({.workers = 1}, [] {
     const Address rendezvous =
         Address::parse(std::getenv("LOCKSTEP_RENDEZVOUS"), "LOCKSTEP_RENDEZVOUS");
@@ -168,7 +168,7 @@ TEST(Job, LeavesMasterPortToTheProgram) {
   EXPECT_EQ(result.code(), 0);
 }
 
-TEST(Job, PinsEachWorkerToItsShareOfTheCores) {
+TEST(Job, PinsEachWorkerToItsCores) {
   const std::vector<int> cores = usable_cores();
   const int workers = static_cast<int>(std::min<std::size_t>(cores.size(), 2));
   const JobResult pinned = run_forked({.workers = workers, .pin = true}, [&] {
@@ -193,7 +193,7 @@ TEST(Job, TellsTheRendezvousHowWorkersEnded) {
     EXPECT_EQ(outcome.code(), outcome.rank == 0 ? 0 : 128 + SIGKILL);
 }
 
-TEST(Job, AStrangerWithoutTheTokenIsRefused) {
+TEST(Job, ProcessWithoutTheTokenIsRejected) {
   const JobResult result = run_forked({.workers = 1}, [] {
     try {
       StoreClient store(Address::parse(std::getenv("LOCKSTEP_RENDEZVOUS"), "it"), "a wrong token",
@@ -206,7 +206,7 @@ TEST(Job, AStrangerWithoutTheTokenIsRefused) {
   EXPECT_EQ(result.code(), 7);
 }
 
-TEST(Job, RefusesARendezvousThatStrangersReachWithoutAToken) {
+TEST(Job, RejectsAReachableRendezvousWithoutAToken) {
   auto start = [](NodeOptions nodes) {
     return [nodes] { run_program({.workers = 1, .nodes = nodes}, {"true"}); };
   };
@@ -216,12 +216,12 @@ TEST(Job, RefusesARendezvousThatStrangersReachWithoutAToken) {
   nodes = {.count = 2, .master = {"127.0.0.1", 29500}};
   expect_error<UsageError>(start(nodes), {"several nodes needs a token", "LOCKSTEP_TOKEN"});
   nodes.token = "short";
-  expect_error<UsageError>(start(nodes), {"the run's token is not good"});
+  expect_error<UsageError>(start(nodes), {"the run's token is invalid"});
   nodes = {.count = 2, .rank = 2, .master = {"127.0.0.1", 29500}};
   expect_error<UsageError>(start(nodes), {"node rank 2 is not one of 0 to 1"});
 }
 
-TEST(Job, APortInUseIsNamed) {
+TEST(Job, PortInUseIsNamed) {
   const UniqueFd taken = listen_on({"127.0.0.1", 0});
   const std::uint16_t port = port_of(taken);
   testing::expect_error<Error>(
@@ -242,7 +242,7 @@ TEST(Job, ReportsTheLastLinesOfAFailingWorker) {
   EXPECT_EQ(result.last_lines, lines);
 }
 
-TEST(Job, AProgramThatDoesNotExistIsAnErrorThatNamesIt) {
+TEST(Job, MissingProgramIsNamed) {
   try {
     run_program({.workers = 2}, {"no-such-program"});
     FAIL();
@@ -253,7 +253,7 @@ TEST(Job, AProgramThatDoesNotExistIsAnErrorThatNamesIt) {
   EXPECT_THROW(run_forked({.workers = 0}, [] { return 0; }), UsageError);
 }
 
-TEST(Init, RanksStartedByHandMeetAtRankZero) {
+TEST(Init, RanksStartedByHandConnectToRankZero) {
   // A port that was free a moment ago.
   const std::uint16_t port = port_of(listen_on({"127.0.0.1", 0}));
   const JobResult result = run_forked({.workers = 3}, [port] {
@@ -271,7 +271,7 @@ TEST(Init, RanksStartedByHandMeetAtRankZero) {
   EXPECT_EQ(result.code(), 0);
 }
 
-TEST(Init, TwoProcessesOfOneRankAreToldSo) {
+TEST(Init, TwoProcessesWithOneRankAreAnError) {
   const JobResult result = run_forked({.workers = 2}, [] {
     ::setenv("LOCKSTEP_RANK", "1", 1);
     try {
@@ -279,9 +279,9 @@ TEST(Init, TwoProcessesOfOneRankAreToldSo) {
     } catch (const UsageError& error) {
       return std::string(error.what()).find("two processes claim to be rank 1") == 0 ? 7 : 1;
     } catch (const TimeoutError&) {
-      return 0;  // the one that came first waits for a rank 0 that never comes
+      return 0;  // the first one waits for a rank 0 that never arrives
     } catch (const PeerLostError&) {
-      return 0;  // or hears that the other, whom the launcher knows as rank 0, has ended
+      return 0;  // or learns that the other, which the launcher knows as rank 0, has ended
     }
     return 1;
   });
@@ -289,8 +289,8 @@ TEST(Init, TwoProcessesOfOneRankAreToldSo) {
 }
 
 TEST(Init, NothingIsLeftInSharedMemoryWhenAllRanksAreKilled) {
-  // What has our name: other programs, MPI among them, use /dev/shm meanwhile. The launcher must
-  // not hold a segment either, as a file or as memory.
+  // Only files with our name: other programs, MPI among them, use /dev/shm meanwhile. The launcher
+  // must not hold a segment either, as a file or as memory.
   auto left = [] {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
@@ -317,4 +317,4 @@ TEST(Init, NothingIsLeftInSharedMemoryWhenAllRanksAreKilled) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

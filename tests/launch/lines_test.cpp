@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using Lines = std::vector<std::string>;
 
-TEST(LineCutter, GivesWholeLinesWhereverTheInputIsCut) {
+TEST(LineCutter, ReturnsWholeLinesForAnyFragmentation) {
   const std::string text = "one\n\ntwo\nthree";
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     LineCutter cutter;
@@ -20,7 +20,7 @@ TEST(LineCutter, GivesWholeLinesWhereverTheInputIsCut) {
   }
 }
 
-TEST(LineCutter, CutsLinesThatHaveNoEnd) {
+TEST(LineCutter, SplitsEndlessLines) {
   LineCutter cutter;
   const std::string text(LineCutter::kLongest + 5, 'x');
   EXPECT_EQ(cutter.add(text), (Lines{std::string(LineCutter::kLongest, 'x')}));
@@ -36,7 +36,7 @@ TEST(LastLines, KeepsTheLastTen) {
   EXPECT_EQ(lines.back(), "24");
 }
 
-TEST(LastLines, ShowsALineWithoutEndAndTheLastDrawingOfAProgressBar) {
+TEST(LastLines, ShowsAnIncompleteLineAndTheFinalStateOfAProgressBar) {
   LastLines last;
   last.add("10 %\r20 %");
   last.add("\r30 %\nwindows\r\nstop");
@@ -50,4 +50,4 @@ TEST(LastLines, CutsLongLines) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,4 +1,4 @@
-// Limits that control groups set, read from folders that look like the kernel's.
+// Limits of control groups, read from folders that look like the kernel's.
 #include "launch/machine.h"
 
 #include "base/files.h"
@@ -10,7 +10,7 @@
 
 #include <filesystem>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 class ControlGroups : public testing::Test {
@@ -26,7 +26,7 @@ class ControlGroups : public testing::Test {
       testing::TempDir() + "lockstep-machine-" + std::to_string(::getpid());
 };
 
-TEST_F(ControlGroups, Version2TakesTheTightestOfAGroupAndItsParents) {
+TEST_F(ControlGroups, Version2UsesTheTightestLimitOfAGroupAndItsParents) {
   put("proc/self/cgroup", "0::/a/b\n");
   put("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
   put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
@@ -36,7 +36,7 @@ TEST_F(ControlGroups, Version2TakesTheTightestOfAGroupAndItsParents) {
   EXPECT_EQ(memory_limit(root_), 1048576u);
 }
 
-TEST_F(ControlGroups, Version1HasAFolderAController) {
+TEST_F(ControlGroups, Version1HasAFolderPerController) {
   put("proc/self/cgroup", "4:memory:/x\n2:cpu,cpuacct:/y\n0::/\n");
   put("sys/fs/cgroup/cpu/y/cpu.cfs_quota_us", "200000\n");
   put("sys/fs/cgroup/cpu/y/cpu.cfs_period_us", "100000\n");
@@ -46,7 +46,7 @@ TEST_F(ControlGroups, Version1HasAFolderAController) {
   EXPECT_EQ(memory_limit(root_), 4096u);
 }
 
-TEST_F(ControlGroups, NoLimitIsNothing) {
+TEST_F(ControlGroups, MissingLimitIsEmpty) {
   EXPECT_FALSE(cpu_quota(root_));
   put("proc/self/cgroup", "1:cpu:/\n2:memory:/\nnonsense\n");
   put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
@@ -72,7 +72,7 @@ TEST_F(ControlGroups, AMachineWithoutFilesIsDescribedByItsKernel) {
   EXPECT_TRUE(machine.system.starts_with("Linux ")) << machine.system;
 }
 
-TEST(Machine, UsableCoresAreWhatAllLimitsLeave) {
+TEST(Machine, UsableCoresRespectAllLimits) {
   EXPECT_EQ((Cores{8, 4, std::nullopt}.usable()), 4);
   EXPECT_EQ((Cores{8, 8, 2.0}.usable()), 2);
   EXPECT_EQ((Cores{8, 8, 0.1}.usable()), 1);
@@ -81,4 +81,4 @@ TEST(Machine, UsableCoresAreWhatAllLimitsLeave) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

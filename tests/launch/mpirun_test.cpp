@@ -1,5 +1,5 @@
-// Real ranks under a real mpirun, most of them shell scripts: what is started, and what is reported
-// when one fails.
+// Real ranks under a real mpirun, most of them shell scripts: how they are started, and what is
+// reported when one fails.
 #include "launch/mpirun.h"
 
 #include <lockstep/error.h>
@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using testing::TemporaryFolder;
@@ -45,7 +45,7 @@ class MpirunTest : public ::testing::Test {
     return std::filesystem::exists(folder_.path() / name);
   }
 
-  /// Ended, though whoever adopted it may not have collected it yet.
+  /// It has ended, although its new parent may not have collected it yet.
   bool ended(const std::string& file_with_pid) const {
     const auto status =
         fmt::format("/proc/{}/stat", std::stoi(read_file(folder_.path() / file_with_pid)));
@@ -89,7 +89,7 @@ TEST_F(MpirunTest, ReturnsTheFirstFailingRanksCode) {
   EXPECT_EQ(result.outcomes.size(), 3u);
 }
 
-TEST_F(MpirunTest, SurvivorsOfAKilledRankLiveOnAndItsSignalIsNamed) {
+TEST_F(MpirunTest, SurvivorsOfAKilledRankContinueAndItsSignalIsNamed) {
   const JobResult result =
       run(3, "[ $rank = 1 ] && kill -9 $$; sleep 2; touch alive-$rank; exit 5");
   ASSERT_TRUE(result.first_failure);
@@ -108,7 +108,7 @@ TEST_F(MpirunTest, EndsRanksThatHangAfterAFailure) {
   EXPECT_TRUE(ended("pid"));
 }
 
-TEST_F(MpirunTest, PassesAnInterruptOn) {
+TEST_F(MpirunTest, ForwardsAnInterrupt) {
   const JobResult result =
       run(2,
           fmt::format("[ $rank = 0 ] && kill -INT {}; echo $$ > pid-$rank; exec sleep 600",
@@ -121,8 +121,9 @@ TEST_F(MpirunTest, PassesAnInterruptOn) {
   }
 }
 
-TEST_F(MpirunTest, LeavesRanksTheTimeToEndInGoodOrder) {
-  // Longer than mpirun waits before it kills. All must be there: whoever has only begun just ends.
+TEST_F(MpirunTest, GivesRanksTimeToEndCleanly) {
+  // Longer than mpirun waits before it kills. All ranks must have started: one that is still
+  // starting would just end.
   const std::string script = fmt::format(
       "trap 'sleep 4; touch ended-$rank; exit 5' USR1; touch ready-$rank; "
       "until [ -e ready-0 ] && [ -e ready-1 ]; do sleep 0.1; done; "
@@ -133,7 +134,7 @@ TEST_F(MpirunTest, LeavesRanksTheTimeToEndInGoodOrder) {
   EXPECT_TRUE(exists("ended-0") && exists("ended-1"));
 }
 
-TEST_F(MpirunTest, WhatCannotBeStartedIsAnErrorThatNamesIt) {
+TEST_F(MpirunTest, ProgramThatCannotBeStartedIsNamed) {
   testing::expect_error<UsageError>([] { run_under_mpirun({.workers = 2}, {"no-such-program"}); },
                                     {"cannot start 'no-such-program'"});
   EXPECT_THROW(run_under_mpirun({.workers = 2}, {}), UsageError);
@@ -147,4 +148,4 @@ TEST_F(MpirunTest, WhatCannotBeStartedIsAnErrorThatNamesIt) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

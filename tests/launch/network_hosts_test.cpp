@@ -17,12 +17,12 @@
 
 #include <optional>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using testing::expect_error;
 
-TEST(NetworkLink, IsReadWithItsUnit) {
+TEST(NetworkLink, ParsesItsUnit) {
   EXPECT_EQ(parse_bandwidth("1gbit", "--bandwidth"), 1'000'000'000u);
   EXPECT_EQ(parse_bandwidth("2.5gbit", "--bandwidth"), 2'500'000'000u);
   EXPECT_EQ(parse_bandwidth("100mbit", "--bandwidth"), 100'000'000u);
@@ -31,7 +31,7 @@ TEST(NetworkLink, IsReadWithItsUnit) {
   EXPECT_EQ(parse_latency("1.5ms", "--latency").count(), 1500);
 }
 
-TEST(NetworkLink, OtherTextsAreRefused) {
+TEST(NetworkLink, InvalidTextsAreRejected) {
   for (const char* text : {"", "1", "gbit", "1gb", "1 gbit", "-1gbit", "0gbit", "7kbit", "2000gbit",
                            "nangbit", "1gbits"})
     expect_error<UsageError>([&] { parse_bandwidth(text, "--bandwidth"); },
@@ -41,13 +41,13 @@ TEST(NetworkLink, OtherTextsAreRefused) {
                              {"--latency is '", "us or ms"});
 }
 
-TEST(NetworkLink, IsWrittenForPeople) {
+TEST(NetworkLink, FormatsItsUnit) {
   EXPECT_EQ((NetworkLink{1'000'000'000}.text()), "1 Gbit/s");
   EXPECT_EQ((NetworkLink{2'500'000, std::chrono::microseconds(50)}.text()), "2.5 Mbit/s and 50 µs");
   EXPECT_EQ((NetworkLink{9'000, std::chrono::microseconds(1500)}.text()), "9 kbit/s and 1.5 ms");
 }
 
-TEST(Tool, SaysWhatItComplainedOf) {
+TEST(Tool, ReportsItsErrorOutput) {
   run_tool({"true"});
   expect_error<Error>(
       [] {
@@ -80,7 +80,7 @@ class MadeHosts : public ::testing::Test {
   std::optional<NetworkHosts> hosts_;
 };
 
-TEST_F(MadeHosts, EndWithTheirMaker) {
+TEST_F(MadeHosts, EndWithTheirProcess) {
   EXPECT_NE(namespace_of_this_thread(), before_);
   hosts_.reset();
   EXPECT_EQ(namespace_of_this_thread(), before_);
@@ -106,7 +106,7 @@ TEST_F(MadeHosts, AreTooFewForMoreWorkers) {
                            {"4 workers need as many hosts, not 3"});
 }
 
-TEST_F(MadeHosts, CanBeMadeWhileOthersAreThere) {
+TEST_F(MadeHosts, CanBeMadeWhileOthersExist) {
   const NetworkHosts more(2, {});
   EXPECT_EQ(more.count(), 2);
 }
@@ -127,10 +127,10 @@ TEST(HostsRefused, WithoutRoot) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(HostsRefused, WithANumberThatMakesNoSense) {
+TEST(HostsRefused, WithAnInvalidNumber) {
   expect_error<UsageError>([] { NetworkHosts(0, {}); }, {"1 to 200 hosts, not 0"});
   expect_error<UsageError>([] { NetworkHosts(201, {}); }, {"1 to 200 hosts, not 201"});
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

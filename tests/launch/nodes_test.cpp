@@ -1,4 +1,4 @@
-// What launchers on several hosts tell each other. Whole runs on two "hosts" are in
+// The messages between launchers on several hosts. Whole runs on two "hosts" are in
 // tests/cli/launch_nodes_test.py.
 #include <lockstep/error.h>
 
@@ -12,12 +12,12 @@
 #include <memory>
 #include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using std::chrono::milliseconds;
 
-TEST(NodeMessage, SurvivesItsJourney) {
+TEST(NodeMessage, RoundTrips) {
   const NodeMessage sent{NodeMessage::Kind::failed, {3, 137, true, "rank 3 (pid 7) was ended"}};
   const NodeMessage got = NodeMessage::decode(sent.encode());
   EXPECT_EQ(got.kind, sent.kind);
@@ -25,9 +25,9 @@ TEST(NodeMessage, SurvivesItsJourney) {
   EXPECT_EQ(got.failure.code, 137);
   EXPECT_TRUE(got.failure.likely_cause);
   EXPECT_EQ(got.failure.text, sent.failure.text);
-  for (const char* nonsense :
+  for (const char* invalid :
        {"", "3", "3 1 1", "x 1 1 1 a", "9 1 1 1 a", "3 1 999 1 a", "3 -1 1 1 "})
-    EXPECT_THROW(NodeMessage::decode(nonsense), Error) << nonsense;
+    EXPECT_THROW(NodeMessage::decode(invalid), Error) << invalid;
 }
 
 /// Node 0 and its links, served in turns on one thread; connecting needs a second one.
@@ -61,7 +61,7 @@ class Nodes : public ::testing::Test {
     return made;
   }
 
-  /// Serves all until `condition`; fails the test if that does not come.
+  /// Serves all until `condition` is true; fails the test if it stays false.
   void serve(std::initializer_list<NodeLink*> links, const std::function<bool()>& condition) {
     const Deadline deadline = Deadline::after(milliseconds(30'000));
     while (!condition() && !deadline.passed()) {
@@ -93,7 +93,7 @@ TEST_F(Nodes, AllEndTogether) {
   EXPECT_FALSE(hub_.failure() || one->failure() || two->failure());
 }
 
-TEST_F(Nodes, AFailureIsToldToAllAndACauseGoesBeforeItsConsequences) {
+TEST_F(Nodes, CauseIsReportedToAllBeforeItsConsequences) {
   expect(3);
   const auto one = link(1);
   const auto two = link(2);
@@ -107,7 +107,7 @@ TEST_F(Nodes, AFailureIsToldToAllAndACauseGoesBeforeItsConsequences) {
   }
 }
 
-TEST_F(Nodes, ALauncherThatVanishesIsNamed) {
+TEST_F(Nodes, LostLauncherIsNamed) {
   expect(3);
   const auto one = link(1);
   auto two = link(2);
@@ -117,7 +117,7 @@ TEST_F(Nodes, ALauncherThatVanishesIsNamed) {
   EXPECT_EQ(one->failure()->text, "lost the launcher of node 2 on host2: it closed the connection");
 }
 
-TEST_F(Nodes, OneThatIsDoneMayLeave) {
+TEST_F(Nodes, FinishedNodeMayLeave) {
   expect(2);
   auto one = link(1);
   one->done();
@@ -128,7 +128,7 @@ TEST_F(Nodes, OneThatIsDoneMayLeave) {
   EXPECT_FALSE(hub_.failure());
 }
 
-TEST_F(Nodes, AWrongTokenIsRefused) {
+TEST_F(Nodes, WrongTokenIsRejected) {
   expect(2);
   try {
     link(1, "another token of some length");
@@ -138,7 +138,7 @@ TEST_F(Nodes, AWrongTokenIsRefused) {
   }
 }
 
-TEST_F(Nodes, ALauncherOfAnotherRunIsRefused) {
+TEST_F(Nodes, LauncherOfAnotherRunIsRejected) {
   NodeHub hub("127.0.0.1", "0123456789abcdef", {.run = "this run"});
   std::atomic<bool> done{false};
   std::thread serving([&] {
@@ -159,21 +159,21 @@ class SilentNodes : public Nodes {
   SilentNodes() : Nodes(milliseconds(1500)) {}
 };
 
-TEST_F(SilentNodes, AStoppedLauncherIsNoticed) {
+TEST_F(SilentNodes, StoppedLauncherIsDetected) {
   expect(2);
   const auto one = link(1);
-  serve({}, [&] { return hub_.failure().has_value(); });  // node 1 says nothing meanwhile
+  serve({}, [&] { return hub_.failure().has_value(); });  // node 1 is silent meanwhile
   EXPECT_EQ(hub_.failure()->text,
             "lost the launcher of node 1 on host1: it has been silent for 2 s");
   hub_.done();
   serve({}, [&] { return hub_.ended(); });
 }
 
-TEST_F(SilentNodes, ALauncherThatNeverConnectsIsNoticed) {
+TEST_F(SilentNodes, LauncherThatNeverConnectsIsDetected) {
   expect(2);
   serve({}, [&] { return hub_.failure().has_value(); });
   EXPECT_EQ(hub_.failure()->text, "lost the launcher of node 1 on host1: it never connected");
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

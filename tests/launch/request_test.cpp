@@ -1,4 +1,4 @@
-// Ranks that ask for different things: each learns who asks for what, before there is a group.
+// Ranks with different requests: each learns the requests of all, before there is a group.
 #include "launch/request.h"
 
 #include <lockstep/error.h>
@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/version.h"
 #include "launch/job.h"
-#include "launch/muster_workers.h"
+#include "launch/membership_workers.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
 #include "support/temporary_folder.h"
@@ -18,14 +18,14 @@
 #include <functional>
 #include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using testing::TemporaryFolder;
 
-constexpr std::string_view kUnlike = "the ranks of this run were not started alike: ";
+constexpr std::string_view kUnlike = "the ranks of this run were started differently: ";
 
-/// What each rank of a launched run throws; empty for nothing.
+/// The error of each rank of a launched run; empty for none.
 std::vector<std::string> errors_of(JobOptions job, const std::function<void()>& body) {
   const TemporaryFolder folder;
   run_forked(job, [&] {
@@ -58,7 +58,7 @@ TEST(JoinRequest, AnotherTransportIsNamedOnAllRanks) {
                    : "rank 0 and 1 came with transport shm; rank 2 came with transport gloo.");
 }
 
-TEST(JoinRequest, TheEnvironmentsTransportCountsLikeTheProgramsOwn) {
+TEST(JoinRequest, TransportOfTheEnvironmentIsCompared) {
   expect_all(errors_of({.workers = 2},
                        [] {
                          if (rank() == 1) ::setenv("LOCKSTEP_TRANSPORT", "gloo", 1);
@@ -67,7 +67,7 @@ TEST(JoinRequest, TheEnvironmentsTransportCountsLikeTheProgramsOwn) {
              "rank 0 came with transport auto; rank 1 came with transport gloo.");
 }
 
-TEST(JoinRequest, WhoCannotChangeItsGroupIsNoPartOfARunThatDoes) {
+TEST(JoinRequest, NonElasticRankCannotJoinAnElasticRun) {
   JobOptions job{.workers = 2};
   job.nodes.elastic = true;
   for (int other : {0, 1})
@@ -76,7 +76,7 @@ TEST(JoinRequest, WhoCannotChangeItsGroupIsNoPartOfARunThatDoes) {
                            if (rank() == other)
                              init({.transport = "shm"});
                            else
-                             Muster(options()).first();
+                             ElasticMembership(options()).first();
                          }),
                other == 0
                    ? "rank 0 came with a group that stays as it is; rank 1 came with a group "
@@ -85,14 +85,15 @@ TEST(JoinRequest, WhoCannotChangeItsGroupIsNoPartOfARunThatDoes) {
                      "a group that stays as it is.");
 }
 
-TEST(JoinRequest, AnotherTransportIsNamedOnAllThatBeginAnElasticRun) {
+TEST(JoinRequest, AnotherTransportIsNamedOnAllInitialElasticWorkers) {
   JobOptions job{.workers = 3};
   job.nodes.elastic = true;
-  expect_all(errors_of(job, [] { Muster(options(rank() == 1 ? "gloo" : "shm")).first(); }),
-             "rank 0 and 2 came with transport shm; rank 1 came with transport gloo.");
+  expect_all(
+      errors_of(job, [] { ElasticMembership(options(rank() == 1 ? "gloo" : "shm")).first(); }),
+      "rank 0 and 2 came with transport shm; rank 1 came with transport gloo.");
 }
 
-/// What each rank, a thread, throws when it has published something and compares.
+/// The error of each rank, a thread, that has published a request and compares.
 std::vector<std::string> errors_of_threads(
     std::size_t ranks, int workers, const std::function<void(comm::Store&, std::size_t)>& publish) {
   StoreServer server({"127.0.0.1", 0}, "");
@@ -122,7 +123,7 @@ std::vector<std::string> errors_of_requests(const std::vector<std::vector<std::s
   });
 }
 
-TEST(JoinRequest, ThoseThatWaitForARankThatCannotJoinGetItsReason) {
+TEST(JoinRequest, ReasonOfARankThatCannotJoinReachesTheOthers) {
   for (const int failing : {0, 1, 2}) {
     const auto publish = [&](comm::Store& store, std::size_t i) {
       const auto rank = static_cast<int>(i);
@@ -139,29 +140,29 @@ TEST(JoinRequest, ThoseThatWaitForARankThatCannotJoinGetItsReason) {
   }
 }
 
-TEST(JoinRequest, AnotherVersionIsTheFirstThingNamed) {
+TEST(JoinRequest, AnotherVersionIsNamedFirst) {
   expect_all(errors_of_requests({{"Lockstep 1", "a", "b"}, {"Lockstep 2", "b"}}, 2),
              "rank 0 came with Lockstep 1; rank 1 came with Lockstep 2.");
   EXPECT_EQ(make_request(2, false, "shm").front(),
             fmt::format("Lockstep {} of sources {}", version(), source_digest()));
 }
 
-TEST(JoinRequest, ThoseThatDifferDoNotWaitForTheRest) {
+TEST(JoinRequest, DifferentRanksDoNotWaitForTheRest) {
   expect_all(errors_of_requests({{"a world of 3 ranks"}, {"a world of 2 ranks"}}, 3),
              "rank 0 came with a world of 3 ranks; rank 1 came with a world of 2 ranks.");
 }
 
-TEST(JoinRequest, RanksBeyondTheFirstOnesWorldAreTold) {
+TEST(JoinRequest, RanksBeyondRankZerosWorldGetTheError) {
   const auto errors = errors_of_requests({{"a world of 2"}, {"a world of 2"}, {"a world of 4"}}, 2);
   EXPECT_EQ(errors[0] + errors[1], "");
   expect_all({errors[2]}, "rank 0 came with a world of 2; rank 2 came with a world of 4.");
 }
 
-TEST(JoinRequest, NothingIsSaidWhereAllAreAlike) {
+TEST(JoinRequest, EqualRequestsAreNotAnError) {
   const std::vector<std::string> request = make_request(3, false, "shm");
   for (const std::string& error : errors_of_requests({request, request, request}, 3))
     EXPECT_EQ(error, "");
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

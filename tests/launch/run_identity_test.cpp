@@ -1,11 +1,11 @@
-// A process that a run left behind joins no other, though it knows the port and the token.
+// A leftover process of a run cannot join another run, although it knows the port and the token.
 #include "launch/run_identity.h"
 
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
 #include "comm/mesh/peer_sockets.h"
-#include "launch/join.h"
+#include "launch/join_run.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
 #include "support/errors.h"
@@ -16,7 +16,7 @@
 #include <optional>
 #include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -37,16 +37,17 @@ TEST(RunIdentity, IsDrawnByTheRendezvousAndLearnedThere) {
   EXPECT_EQ(StoreClient(one.address(), kToken, long_enough()).run(), one.run());
 }
 
-TEST(RunIdentity, AProcessOfAnotherRunIsTurnedAway) {
+TEST(RunIdentity, ProcessOfAnotherRunIsRejected) {
   StoreServer server({"127.0.0.1", 0}, kToken, "the next run");
   server.start();
   EXPECT_NO_THROW(StoreClient(server.address(), kToken, long_enough(), "the next run"));
   expect_error<OtherRunError>(
       [&] { StoreClient(server.address(), kToken, long_enough(), "the run before"); },
-      {"belongs to run the next run", "this process to run the run before", "left behind"});
+      {"belongs to run the next run", "this process belongs to run the run before",
+       "leftover process"});
 }
 
-TEST(RunIdentity, AProcessOfAnEarlierStartIsTurnedAway) {
+TEST(RunIdentity, ProcessOfAnEarlierStartIsRejected) {
   StoreServer server({"127.0.0.1", 0}, kToken, name_start("a run", 1));
   server.start();
   EXPECT_EQ(StoreClient(server.address(), kToken, long_enough(), "a run").run(), "a run/1");
@@ -77,7 +78,7 @@ TEST(RunIdentity, IsComparedOnEveryNewConnection) {
   EXPECT_FALSE(StoreClient(address, kToken, long_enough()).look("rank 0"));
 }
 
-TEST(RunIdentity, ALaunchedRankComparesItBeforeItJoins) {
+TEST(RunIdentity, LaunchedRankComparesItBeforeItJoins) {
   StoreServer server({"127.0.0.1", 0}, kToken);
   server.start();
   const std::pair<const char*, std::string> variables[] = {
@@ -87,7 +88,7 @@ TEST(RunIdentity, ALaunchedRankComparesItBeforeItJoins) {
       {"LOCKSTEP_TOKEN", kToken},
       {"LOCKSTEP_RUN", "the run before"}};
   for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 1);
-  expect_error<OtherRunError>([] { init(); }, {"left behind"});
+  expect_error<OtherRunError>([] { init(); }, {"leftover process"});
   for (const auto& [name, value] : variables) ::unsetenv(name);
   EXPECT_FALSE(StoreClient(server.address(), kToken, long_enough()).look("rank 0"));
 }
@@ -96,15 +97,15 @@ TEST(RunIdentity, RanksOfTwoRunsDoNotConnect) {
   StoreServer server({"127.0.0.1", 0}, kToken);
   server.start();
   const auto store = std::make_shared<StoreClient>(server.address(), kToken, long_enough());
-  const auto connect = [&](int rank, const std::string& run, milliseconds patience) {
+  const auto connect = [&](int rank, const std::string& run, milliseconds timeout) {
     comm::connect_peers({store, kToken, "127.0.0.1", run}, comm::Membership::world(rank, 2), 1,
-                        Deadline::after(patience));
+                        Deadline::after(timeout));
   };
   std::thread zero([&] { EXPECT_THROW(connect(0, "this run", milliseconds(3000)), TimeoutError); });
   expect_error<Error>([&] { connect(1, "another run", milliseconds(60'000)); },
-                      {"refused", "another run left behind"});
+                      {"refused", "leftover process of another run"});
   zero.join();
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

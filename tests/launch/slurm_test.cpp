@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using Map = std::map<std::string, std::string>;
@@ -38,7 +38,7 @@ TEST(Slurm, AStepsTasksAreRanks) {
   EXPECT_EQ(place.rendezvous.text(), "node03:30067");
 }
 
-TEST(Slurm, TheUsersMasterGoesFirst) {
+TEST(Slurm, MasterOfTheUserHasPrecedence) {
   Map values = kStep;
   values["MASTER_ADDR"] = "10.0.0.1";
   values["MASTER_PORT"] = "4711";
@@ -51,7 +51,7 @@ TEST(Slurm, OneNodeStaysOnLoopback) {
   EXPECT_EQ(find_place(from(values)).rendezvous.host, "127.0.0.1");
 }
 
-TEST(Slurm, AnAllocationOrABatchScriptIsAWorldOfOne) {
+TEST(Slurm, AllocationOrBatchScriptIsAWorldOfOneRank) {
   EXPECT_EQ(find_place(from({{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}})).size, 1);
   EXPECT_EQ(find_place(from({{"SLURM_NTASKS", "8"},
                              {"SLURM_PROCID", "0"},
@@ -64,7 +64,7 @@ TEST(Slurm, AnAllocationOrABatchScriptIsAWorldOfOne) {
   EXPECT_EQ(find_place(from(step_in_batch)).size, 8);
 }
 
-TEST(Slurm, RefusesWhatMakesNoSense) {
+TEST(Slurm, RejectsInvalidValues) {
   auto place = [](Map values) { return [values] { find_place(from(values)); }; };
   using testing::expect_error;
   expect_error<UsageError>(place({{"SLURM_PROCID", "0"}}),
@@ -101,4 +101,4 @@ TEST(Slurm, CountsTheTasksOfANode) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,8 +1,8 @@
-// Requests to the store whose connection is lost: they are sent again on a new one.
+// Requests to the store whose connection is lost are sent again on a new one.
 #include <lockstep/error.h>
 
-#include "base/bell.h"
 #include "base/frame.h"
+#include "base/wake_event.h"
 #include "launch/run_identity.h"
 #include "launch/store_client.h"
 #include "launch/store_server.h"
@@ -17,7 +17,7 @@
 #include <optional>
 #include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -27,12 +27,11 @@ Deadline later() {
   return Deadline::after(std::chrono::minutes(1));
 }
 
-/// Stands between a client and the store, for one connection at a time. Forwards what they say, and
-/// on demand breaks the connection when something comes from one of them, in place of passing it
-/// on.
+/// A proxy between a client and the store, for one connection at a time. It forwards the data, and
+/// on demand breaks the connection when data arrives from one side, instead of forwarding it.
 class Breaker {
  public:
-  enum class Side { nobody, client, server };
+  enum class Side { none, client, server };
 
   explicit Breaker(Address server)
       : server_(std::move(server)), listener_(listen_on({"127.0.0.1", 0})) {
@@ -40,7 +39,7 @@ class Breaker {
   }
   ~Breaker() {
     thread_.request_stop();
-    bell_.ring();
+    wake_event_.wake();
   }
 
   Address address() const { return {"127.0.0.1", port_of(listener_)}; }
@@ -48,14 +47,14 @@ class Breaker {
     times_ = times;
     side_ = side;
   }
-  /// Instead of the next `times` connections' questions which run this is.
+  /// Breaks the next `times` connections at their question for the run's identity.
   void break_introductions(int times) { introductions_ = times; }
   int broken() const { return broken_; }
 
  private:
   void forward(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      pollfd watched[] = {{bell_.fd(), POLLIN, 0},
+      pollfd watched[] = {{wake_event_.fd(), POLLIN, 0},
                           {listener_.get(), POLLIN, 0},
                           {client_.get(), POLLIN, 0},
                           {store_.get(), POLLIN, 0}};
@@ -81,6 +80,7 @@ class Breaker {
                             std::string(block, static_cast<std::size_t>(got)) == question;
     if (introduces) --introductions_;
     const bool breaks = introduces || (got > 0 && side_ == side);
+    if (breaks) ++broken_;  // before the client can notice
     if (got <= 0 || breaks) {
       client_.reset();
       store_.reset();
@@ -89,18 +89,17 @@ class Breaker {
       if (got > 0) ::send(to.get(), block, static_cast<std::size_t>(got), MSG_NOSIGNAL);
       return;
     }
-    ++broken_;
     if (introduces) return;
-    // The next connection's handshake is to pass.
-    if (--times_ == 0) side_ = Side::nobody;
+    // The next connection's handshake is forwarded.
+    if (--times_ == 0) side_ = Side::none;
   }
 
   const Address server_;
   const UniqueFd listener_;
-  Bell bell_;
+  WakeEvent wake_event_;
   UniqueFd client_;
   UniqueFd store_;
-  std::atomic<Side> side_{Side::nobody};
+  std::atomic<Side> side_{Side::none};
   std::atomic<int> times_{0};
   std::atomic<int> introductions_{0};
   std::atomic<int> broken_{0};
@@ -147,27 +146,27 @@ TEST_P(StoreRetry, EveryRequestIsAnswered) {
   EXPECT_EQ(run.breaker->broken(), 7);
 }
 
-TEST_P(StoreRetry, AnothersClaimIsStillRefused) {
+TEST_P(StoreRetry, ClaimOfAnotherProcessIsStillRejected) {
   Broken run;
   StoreClient(run.server.address(), "", later()).set("rank 3", "pid 7");
   run.breaker->break_next(GetParam());
   expect_error<UsageError>([&] { run.client->set("rank 3", "pid 8"); }, {"two processes", "pid 7"});
 }
 
-TEST_P(StoreRetry, AVouchIsNotRepeated) {
+TEST_P(StoreRetry, LostOnDisconnectIsNotRepeated) {
   Broken run;
   run.breaker->break_next(GetParam());
-  EXPECT_THROW(run.client->vouch_for(2), RendezvousLostError);
+  EXPECT_THROW(run.client->declare_lost_on_disconnect(2), RendezvousLostError);
 }
 
-TEST(StoreRetryAfter, AStoreThatKeepsHangingUpIsLost) {
+TEST(StoreRetryAfter, StoreThatKeepsClosingConnectionsIsLost) {
   Broken run;
   // The first request is lost, then each new connection in the middle of its handshake.
   run.breaker->break_next(Breaker::Side::client, 1'000'000);
   EXPECT_THROW(run.client->look("key"), RendezvousLostError);
 }
 
-TEST(StoreRetryAfter, ANewConnectionThatIsLostToo) {
+TEST(StoreRetryAfter, NewConnectionIsLostToo) {
   Broken run;
   run.breaker->break_introductions(1);
   run.breaker->break_next(Breaker::Side::client);
@@ -184,15 +183,16 @@ TEST(StoreRetryAfter, ThreeConnectionsAreTried) {
   EXPECT_EQ(run.breaker->broken(), 3);
 }
 
-TEST(StoreRetryAfter, AVouchThatWasNotSentIsSentOnANewConnection) {
+TEST(StoreRetryAfter, UnsentLostOnDisconnectIsSentOnANewConnection) {
   Broken run;
   run.breaker->break_next(Breaker::Side::client);
-  EXPECT_THROW(run.client->vouch_for(2), RendezvousLostError);  // no connection is left
+  EXPECT_THROW(run.client->declare_lost_on_disconnect(2),
+               RendezvousLostError);  // no connection is left
   run.breaker->break_introductions(1);
-  EXPECT_NO_THROW(run.client->vouch_for(2));
+  EXPECT_NO_THROW(run.client->declare_lost_on_disconnect(2));
 }
 
-TEST(StoreRetryAfter, AConnectionThatWasLostWhileIdle) {
+TEST(StoreRetryAfter, ConnectionIsLostWhileIdle) {
   auto server = std::make_unique<StoreServer>();
   server->start();
   const Address address = server->address();
@@ -207,4 +207,4 @@ TEST(StoreRetryAfter, AConnectionThatWasLostWhileIdle) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -49,7 +49,7 @@ TEST(Store, ValuesMayBeAnyBytes) {
   EXPECT_EQ(client.get("long", soon()).size(), 20'000u);
 }
 
-TEST(Store, ASecondClaimIsRefused) {
+TEST(Store, SecondClaimIsRejected) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
@@ -63,7 +63,7 @@ TEST(Store, ASecondClaimIsRefused) {
   }
 }
 
-TEST(Store, WhoIsFirstDecides) {
+TEST(Store, FirstValueWins) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
@@ -73,14 +73,14 @@ TEST(Store, WhoIsFirstDecides) {
   EXPECT_EQ(client.look("members"), "0 1 3");
 }
 
-TEST(Store, AKeyThatNeverComesIsATimeout) {
+TEST(Store, UnsetKeyIsATimeout) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
   EXPECT_THROW(client.get("never", Deadline::after(milliseconds(100))), TimeoutError);
 }
 
-TEST(Store, ASignalDoesNotStretchTheDeadline) {
+TEST(Store, SignalDoesNotExtendTheDeadline) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
@@ -98,7 +98,7 @@ TEST(Store, ASignalDoesNotStretchTheDeadline) {
   ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST(Store, NobodyListeningIsATimeoutThatNamesTheAddress) {
+TEST(Store, NoServerIsATimeoutThatNamesTheAddress) {
   Address address;
   {
     StoreServer server;
@@ -112,12 +112,12 @@ TEST(Store, NobodyListeningIsATimeoutThatNamesTheAddress) {
   }
 }
 
-TEST(Store, APortInUseIsAnErrorThatNamesIt) {
+TEST(Store, PortInUseErrorNamesIt) {
   StoreServer server;
   EXPECT_THROW(StoreServer second(server.address()), Error);
 }
 
-TEST(Store, StrangersAreNotServed) {
+TEST(Store, UnauthenticatedConnectionsAreNotServed) {
   EXPECT_THROW(StoreServer server({"0.0.0.0", 0}), UsageError);
   StoreServer server({"127.0.0.1", 0}, "secret");
   server.start();
@@ -127,7 +127,7 @@ TEST(Store, StrangersAreNotServed) {
   EXPECT_EQ(good.get("key", soon()), "value");
 }
 
-TEST(Store, AGetThatWaitsHoldsUpNoOtherThread) {
+TEST(Store, WaitingGetDoesNotBlockOtherThreads) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
@@ -144,7 +144,7 @@ TEST(Store, AGetThatWaitsHoldsUpNoOtherThread) {
   EXPECT_EQ(right, 8);
 }
 
-TEST(Store, AnAnswerThatComesTooLateIsNotTakenForAnother) {
+TEST(Store, LateAnswerIsNotTakenForAnother) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
@@ -154,7 +154,7 @@ TEST(Store, AnAnswerThatComesTooLateIsNotTakenForAnother) {
   EXPECT_EQ(client.get("second", soon()), "2");
 }
 
-TEST(Store, WhoWaitsForARankThatEndedIsTold) {
+TEST(Store, WaitForAnEndedRankIsAnswered) {
   StoreServer server;
   server.start();
   StoreClient client(server.address(), "", soon());
@@ -165,7 +165,7 @@ TEST(Store, WhoWaitsForARankThatEndedIsTold) {
     server.note_ending(2, "was seen later");
   });
   const std::string message =
-      "rank 2 was ended by signal 9 (Killed) before it joined the run ('key' never came)";
+      "rank 2 was ended by signal 9 (Killed) before it joined the run ('key' was never set)";
   for (int i = 0; i < 2; ++i) {
     try {
       client.get("key", soon(), 2);
@@ -179,7 +179,7 @@ TEST(Store, WhoWaitsForARankThatEndedIsTold) {
   EXPECT_THROW(client.get("key", Deadline::after(milliseconds(50)), 1), TimeoutError);
 }
 
-TEST(Store, TellsHowARankEnded) {
+TEST(Store, ReportsHowARankEnded) {
   StoreServer server;
   server.note_ending(1, "exited with code 3");
   server.start();
@@ -194,21 +194,21 @@ TEST(Store, TellsHowARankEnded) {
   EXPECT_EQ(client.ending_of(0, milliseconds(5000)), "exited with code 4");
 }
 
-TEST(Store, ARankIsLostWithWhoVouchesForIt) {
+TEST(Store, RankIsLostWhenItsConnectionEnds) {
   StoreServer server;
   server.start();
   StoreClient asks(server.address(), "", soon());
-  std::optional<StoreClient> vouches(std::in_place, server.address(), "", soon());
-  for (int rank : {4, 5}) vouches->vouch_for(rank);
+  std::optional<StoreClient> ranks_client(std::in_place, server.address(), "", soon());
+  for (int rank : {4, 5}) ranks_client->declare_lost_on_disconnect(rank);
   asks.note_ending(4, "exited with code 0");
   EXPECT_EQ(asks.ending_of(5, milliseconds(0)), std::nullopt);
-  vouches.reset();
+  ranks_client.reset();
   EXPECT_EQ(asks.ending_of(5, milliseconds(5000)), "is lost with its launcher");
   EXPECT_EQ(asks.ending_of(4, milliseconds(5000)), "exited with code 0");
   EXPECT_EQ(asks.ending_of(6, milliseconds(0)), std::nullopt);
 }
 
-TEST(Store, WithoutAServerTheEndOfARankIsJustNotKnown) {
+TEST(Store, WithoutAServerTheEndOfARankIsUnknown) {
   std::optional<StoreServer> server(std::in_place);
   server->start();
   StoreClient client(server->address(), "", soon());
@@ -217,12 +217,12 @@ TEST(Store, WithoutAServerTheEndOfARankIsJustNotKnown) {
   EXPECT_THROW(client.get("key", Deadline::after(milliseconds(100))), Error);
 }
 
-TEST(Store, AClientThatNeverReadsIsDroppedAndHoldsUpNobody) {
+TEST(Store, ClientThatNeverReadsIsDroppedWithoutBlockingOthers) {
   StoreServer server;
   server.start();
   StoreClient good(server.address(), "", soon());
   good.set("big", std::string(kMaxValue, 'x'));
-  ProvedConnection deaf = connect_proved(server.address(), "", kStorePurpose, soon());
+  AuthenticatedConnection deaf = connect_authenticated(server.address(), "", kStorePurpose, soon());
   set_blocking(deaf.socket, true);
   const std::string question =
       make_frame(StoreRequest{StoreRequest::Kind::get, "big", "", -1}.encode());
@@ -233,12 +233,12 @@ TEST(Store, AClientThatNeverReadsIsDroppedAndHoldsUpNobody) {
   EXPECT_EQ(good.get("big", soon()).size(), kMaxValue);
 }
 
-TEST(Store, GarbageDropsTheConnectionAndDisturbsNobody) {
+TEST(Store, GarbageDropsOnlyItsConnection) {
   StoreServer server;
   server.start();
   StoreClient good(server.address(), "", soon());
   Random random(1);
-  for (int stranger = 0; stranger < 200; ++stranger) {
+  for (int i = 0; i < 200; ++i) {
     UniqueFd socket = connect_to(server.address(), soon());
     std::string garbage(1 + random.below(64), '\0');
     for (char& byte : garbage) byte = static_cast<char>(random.next());
@@ -260,7 +260,7 @@ std::string question(const StoreRequest& request) {
   return make_frame(request.encode());
 }
 
-TEST(StoreSession, AnswersInOrderHoweverTheBytesAreCut) {
+TEST(StoreSession, AnswersInOrderForAnyFragmentation) {
   StoreTable table;
   StoreSession session(table);
   const std::string bytes = question({StoreRequest::Kind::set, "key", "value", -1}) +
@@ -271,7 +271,7 @@ TEST(StoreSession, AnswersInOrderHoweverTheBytesAreCut) {
   EXPECT_EQ(answers(session), "1;1value;2value;");
 }
 
-TEST(StoreSession, AClaimIsFreeForTheSameValueWhenItsConnectionHasEnded) {
+TEST(StoreSession, ClaimIsFreeForTheSameValueAfterItsConnectionEnded) {
   StoreTable table;
   auto first = std::make_unique<StoreSession>(table);
   StoreSession second(table);
@@ -288,7 +288,7 @@ TEST(StoreSession, AClaimIsFreeForTheSameValueWhenItsConnectionHasEnded) {
   EXPECT_EQ(claim(third, "value"), "2value;") << "it is the second one's";
 }
 
-TEST(StoreSession, AsksOneThingAtATime) {
+TEST(StoreSession, AllowsOneRequestAtATime) {
   StoreTable table;
   StoreSession session(table);
   session.feed(question({StoreRequest::Kind::get, "key", "", -1}));
@@ -297,7 +297,7 @@ TEST(StoreSession, AsksOneThingAtATime) {
   EXPECT_TRUE(session.broken());
 }
 
-TEST(StoreSession, TheStoreIsFullAtSomePoint) {
+TEST(StoreSession, StoreHasASizeLimit) {
   StoreTable table;
   StoreSession session(table);
   const std::string value(kMaxValue, 'x');
@@ -312,7 +312,7 @@ TEST(StoreSession, TheStoreIsFullAtSomePoint) {
   EXPECT_LE(kept, StoreTable::kMaxBytes);
 }
 
-TEST(Frame, SurvivesAnyCut) {
+TEST(Frame, WorksForAnyFragmentationOfFrames) {
   const std::string whole = make_frame("hello") + make_frame("") + make_frame("world");
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
     std::string buffer = whole.substr(0, cut);
@@ -329,7 +329,7 @@ TEST(Frame, TooLongIsAnErrorNotAnAllocation) {
   EXPECT_THROW(take_frame(buffer), Error);
 }
 
-TEST(Frame, RequestsAreDecodedOrRefused) {
+TEST(Frame, RequestsAreDecodedOrRejected) {
   const StoreRequest request{StoreRequest::Kind::set, "key", "value", 7};
   const StoreRequest same = StoreRequest::decode(request.encode());
   EXPECT_EQ(same.key, "key");
@@ -340,11 +340,11 @@ TEST(Frame, RequestsAreDecodedOrRefused) {
   EXPECT_THROW(StoreRequest::decode(wrong_kind), Error);
   const std::string key_too_short("\x01\xff\xff\xff\xff\x05\x00key", 10);
   EXPECT_THROW(StoreRequest::decode(key_too_short), Error);
-  const std::string nobodys_ending("\x03\xff\xff\xff\xff\x00\x00", 7);
-  EXPECT_THROW(StoreRequest::decode(nobodys_ending), Error);
+  const std::string ending_of_no_rank("\x03\xff\xff\xff\xff\x00\x00", 7);
+  EXPECT_THROW(StoreRequest::decode(ending_of_no_rank), Error);
   const StoreRequest key_too_long{StoreRequest::Kind::get, std::string(kMaxKey + 1, 'k'), "", -1};
   EXPECT_THROW(StoreRequest::decode(key_too_long.encode()), Error);
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

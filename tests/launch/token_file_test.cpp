@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 using testing::expect_error;
@@ -25,7 +25,7 @@ class TokenFile : public ::testing::Test {
   const testing::TemporaryFolder folder_;
 };
 
-TEST_F(TokenFile, ANewOneIsGoodAndOnlyItsOwnersToRead) {
+TEST_F(TokenFile, NewTokenIsValidAndReadableByItsOwnerOnly) {
   const auto path = folder_.path() / "new";
   write_new_token(path);
   struct stat status {};
@@ -37,13 +37,13 @@ TEST_F(TokenFile, ANewOneIsGoodAndOnlyItsOwnersToRead) {
   EXPECT_NE(read_token(path), read_token(second));
 }
 
-TEST_F(TokenFile, IsNotOverwritten) {
+TEST_F(TokenFile, ExistingFileIsNotOverwritten) {
   const auto path = file("do-not-lose-me!!\n");
-  expect_error<UsageError>([&] { write_new_token(path); }, {path.string(), "is there already"});
+  expect_error<UsageError>([&] { write_new_token(path); }, {path.string(), "exists already"});
   EXPECT_EQ(read_token(path), "do-not-lose-me!!");
 }
 
-TEST_F(TokenFile, ThatCannotBeReadOrWrittenIsNamed) {
+TEST_F(TokenFile, UnreadableOrUnwritableFileIsNamed) {
   const auto path = folder_.path() / "no" / "such";
   expect_error<FileError>([&] { read_token(path); },
                           {path.string(), "No such file", "--new-token"});
@@ -51,20 +51,20 @@ TEST_F(TokenFile, ThatCannotBeReadOrWrittenIsNamed) {
   expect_error<UsageError>([&] { read_token(folder_.path()); }, {"is not a plain file"});
 }
 
-TEST_F(TokenFile, ThatOthersCanReadIsRefused) {
+TEST_F(TokenFile, FileReadableByOthersIsRejected) {
   for (mode_t mode : {0640, 0604, 0620, 0666}) {
     const auto path = file("0123456789abcdef", mode);
     expect_error<UsageError>([&] { read_token(path); }, {"others have access", "chmod 600"});
   }
 }
 
-TEST_F(TokenFile, ThatHoldsNoTokenIsRefusedWithoutShowingIt) {
+TEST_F(TokenFile, FileWithoutATokenIsRejectedWithoutShowingIt) {
   for (const std::string& content :
        {std::string(), std::string("\n"), std::string("tooshort"),
         std::string("with a space in it"), std::string("0123456789abcdef\0x", 18),
         std::string(5000, 'x')}) {
     const auto path = file(content);
-    expect_error<UsageError>([&] { read_token(path); }, {"is not good", path.string()});
+    expect_error<UsageError>([&] { read_token(path); }, {"is invalid", path.string()});
   }
   try {
     read_token(file("tooshort"));
@@ -74,4 +74,4 @@ TEST_F(TokenFile, ThatHoldsNoTokenIsRefusedWithoutShowingIt) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,7 +1,7 @@
-"""A cluster on one machine: hosts that are network namespaces, with links of a known speed to one switch.
+"""A simulated cluster on one machine: hosts are network namespaces, with links of a given speed to one switch.
 
-Their addresses exist only in the namespaces. All of it goes away with the process that made it: at its end, after a
-failure, SIGINT and SIGTERM; what a killed one left behind goes when the next cluster is made.
+Their addresses exist only in the namespaces. The cluster is removed with the process that made it: at its end, after a
+failure, SIGINT and SIGTERM. Leftovers of a killed process are removed when the next cluster is made.
 """
 import atexit
 import os
@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 
-RATE = 125e6  # bytes a second, each way of each link
+RATE = 125e6  # bytes per second, in each direction of each link
 FAMILY = "lockstep"
 _clusters = []
 
@@ -24,7 +24,7 @@ def _run(*command, check=True):
 
 
 def why_not():
-    """Why this machine cannot have a cluster; None if it can."""
+    """Returns why this machine cannot have a cluster; None if it can."""
     if os.geteuid() != 0:
         return "only root may make network namespaces"
     for tool, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
@@ -79,11 +79,11 @@ class Cluster:
     def address(self, host):
         return f"10.83.0.{host + 1}"
 
-    def pull_the_plug(self, host):
-        """The host goes on, but nobody hears of it any more."""
+    def disconnect(self, host):
+        """Cuts the link of a host, which continues to run."""
         _run("ip", "-n", self.switch, "link", "set", f"port{host}", "down")
 
-    def plug_in_again(self, host):
+    def reconnect(self, host):
         _run("ip", "-n", self.switch, "link", "set", f"port{host}", "up")
 
     def call(self, host, command):
@@ -101,7 +101,7 @@ class Cluster:
         if self not in _clusters:
             return
         for process in self.processes:
-            process.kill()  # and with it, by --kill-child, all that it started
+            process.kill()  # --kill-child also ends its children
         for process in self.processes:
             process.wait()
         for name in [*self.names, self.switch]:
@@ -110,7 +110,7 @@ class Cluster:
 
 
 def _remove(namespace):
-    """Ends what runs in a namespace, and takes it down."""
+    """Ends the processes in a namespace, and removes it."""
     for process in _run("ip", "netns", "pids", namespace, check=False).split():
         try:
             os.kill(int(process), signal.SIGKILL)
@@ -120,13 +120,13 @@ def _remove(namespace):
 
 
 def namespaces_of(process):
-    """The names of the namespaces that a process made, and that are still there."""
+    """The names of the existing namespaces that a process made."""
     return [line.split()[0] for line in _run("ip", "netns", "list").splitlines()
             if line.startswith(f"{FAMILY}-{process}-")]
 
 
 def remove_leftovers():
-    """Takes down what a process left behind that was killed."""
+    """Removes the namespaces of processes that were killed."""
     for line in _run("ip", "netns", "list").splitlines():
         found = re.match(rf"{FAMILY}-(\d+)-\w+", line)
         if found and not pathlib.Path(f"/proc/{found[1]}").exists():
@@ -136,11 +136,11 @@ def remove_leftovers():
 @atexit.register
 def _close_all():
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # it ends already
+        signal.signal(number, signal.SIG_IGN)  # the process is already ending
     for cluster in list(_clusters):
         cluster.close()
 
 
 def close_when_told_to_end():
-    """SIGTERM, too, ends this process by an exception, which unittest lets pass: clusters are taken down on the way."""
+    """Makes SIGTERM raise an exception, which unittest does not catch, so that clusters are removed."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)

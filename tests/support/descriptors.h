@@ -1,4 +1,4 @@
-// A process that is short of file descriptors.
+// A process with a shortage of file descriptors.
 #pragma once
 
 #include <fcntl.h>
@@ -7,9 +7,9 @@
 
 #include <vector>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-/// Takes all of this process's descriptors but `room`, for good: it may not raise its limit.
+/// Uses up all of this process's descriptors but `room`, permanently: it may not raise its limit.
 inline void leave_descriptors(int room) {
   constexpr rlim_t kLimit = 128;
   const rlimit limit{kLimit, kLimit};
@@ -22,4 +22,4 @@ inline void leave_descriptors(int room) {
   }
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

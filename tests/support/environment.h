@@ -1,13 +1,13 @@
-// Variables of the environment, for one test.
+// Environment variables for the duration of one test.
 #pragma once
 
 #include <cstdlib>
 #include <optional>
 #include <string>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-/// Sets a variable, or removes it, and puts back what was there.
+/// Sets or removes a variable, and restores its old value at the end.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(std::string name, const std::optional<std::string>& value)
@@ -31,4 +31,4 @@ class EnvironmentVariable {
   std::optional<std::string> before_;
 };
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

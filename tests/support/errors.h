@@ -1,4 +1,4 @@
-// What a test expects of an error.
+// Expectations on errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
 /// Expects `call` to throw an E whose message has all `parts`.
 template <typename E, typename Call>
@@ -21,4 +21,4 @@ void expect_error(const Call& call, std::initializer_list<std::string_view> part
   }
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

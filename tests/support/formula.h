@@ -1,6 +1,6 @@
-// Numbers that follow a formula, so that tests and PyTorch use the same ones without sharing a
-// file; and digests of tensors that are too large to keep. tests/reference/formula.py describes
-// both and has them in Python.
+// Numbers that follow a formula, so that tests and PyTorch use the same ones without a shared file;
+// and digests of tensors that are too large to store. tests/reference/formula.py describes both and
+// has the Python versions.
 #pragma once
 
 #include "base/random.h"
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
 inline data::Images formula_images(std::uint64_t seed, std::size_t count,
                                    const data::ImageShape& shape) {
@@ -25,8 +25,8 @@ inline data::Images formula_images(std::uint64_t seed, std::size_t count,
 }
 
 /// The norm of a tensor, and its products with vectors of random signs. If d is the difference of
-/// two tensors, its product with such a vector has the mean 0 and the variance |d|²: the mean
-/// square over all vectors is an estimate of |d|².
+/// two tensors, its product with such a vector has mean 0 and variance |d|²: the mean square over
+/// all vectors is an estimate of |d|².
 struct Digest {
   double norm = 0;
   std::array<double, 8> projections{};
@@ -47,8 +47,8 @@ Digest digest_of(std::span<const T> values) {
   return digest;
 }
 
-/// An estimate of |a − b|: it is less than half of that in 2 cases of 100, less than a quarter in 2
-/// of 10,000, and 0 only where a = b or by a miracle.
+/// An estimate of |a − b|: it is less than half of the true value in 2 cases of 100, less than a
+/// quarter in 2 of 10,000, and 0 practically only if a = b.
 inline double distance(const Digest& a, const Digest& b) {
   double squares = 0;
   for (std::size_t k = 0; k < a.projections.size(); ++k)
@@ -56,4 +56,4 @@ inline double distance(const Digest& a, const Digest& b) {
   return std::sqrt(squares / static_cast<double>(a.projections.size()));
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

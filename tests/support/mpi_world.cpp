@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
 namespace {
 
@@ -91,4 +91,4 @@ Group MpiWorld::make_group(MpiGroups groups, int size, const GroupOptions& optio
                           options);
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

@@ -1,36 +1,36 @@
-// The processes that mpirun started a test program on. All run the same tests in the same order.
-// Each test's body gets a group of its own, which it may break; what came of it is told on a group
-// of all processes that no test touches.
+// The processes of a test program that mpirun started. All run the same tests in the same order.
+// Each test's body gets its own group, which it may break; the result is exchanged on a group of
+// all processes that no test uses.
 #pragma once
 
 #include <lockstep/group.h>
 
-#include "launch/join.h"
+#include "launch/join_run.h"
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-/// What the error that `body` throws says; "" if it throws none.
+/// The message of the error that `body` throws; empty if it throws none.
 std::string message_of(const std::function<void()>& body);
 
-/// How the ranks of a test talk: all over MPI, or pairs of them share memory as if each pair had a
-/// host of its own.
+/// How the ranks of a test communicate: all over MPI, or with shared memory in pairs, as if each
+/// pair had its own host.
 enum class MpiGroups { flat, pretended_hosts };
 
-/// One thread only.
+/// Thread safety: one thread only.
 class MpiWorld {
  public:
   /// Whether mpirun started this process.
   static bool there();
 
-  /// Joins on first use.
+  /// Joins the run on first use.
   static MpiWorld& instance();
 
-  /// Leaves the run, if this process has joined it. Nothing else may follow.
+  /// Leaves the run, if this process has joined it. No other call may follow.
   static void leave();
 
   int rank() const { return joined_.world.rank; }
@@ -46,8 +46,8 @@ class MpiWorld {
   Group make_group(MpiGroups groups, int size, const GroupOptions& options);
 
   launch::Joined joined_;
-  std::optional<Group> all_;  ///< none in a world of one
-  int runs_ = 0;              ///< so far: names their groups, alike on all processes
+  std::optional<Group> all_;  ///< empty in a world of one
+  int runs_ = 0;  ///< number of runs so far: part of the group names, equal on all processes
 };
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-/// Does one operation after another until one throws. `plan` chooses them: the same on all ranks.
+/// Runs one operation after another until one throws. `plan` chooses them: the same on all ranks.
 [[noreturn]] inline void do_random_operations(Group& group, std::uint64_t plan) {
   Random same_on_all(plan);
   std::vector<float> values(300'000);
@@ -39,4 +39,4 @@ namespace lockstep::testing {
   }
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

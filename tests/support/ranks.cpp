@@ -6,7 +6,7 @@
 #include "comm/group_core.h"
 #include "comm/hierarchy/hierarchical_transport.h"
 #include "launch/job.h"
-#include "launch/join.h"
+#include "launch/join_run.h"
 #include "support/mpi_world.h"
 
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@
 #include <cstdio>
 #include <cstring>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
 namespace {
 
-/// One message a rank, in memory that forked ranks share with the test.
+/// One message per rank, in memory that forked ranks share with the test.
 class Messages {
  public:
   explicit Messages(int size) : size_(static_cast<std::size_t>(size)) {
@@ -42,7 +42,7 @@ class Messages {
   char* memory_;
 };
 
-/// Pairs of ranks on hosts of their own, the last one alone if their number is odd.
+/// Pairs of ranks, each on its own simulated host; the last rank is alone if their number is odd.
 Group join_pretended_hosts(const GroupOptions& options) {
   const Deadline deadline = Deadline::after(options.rendezvous_timeout);
   const launch::Joined joined = launch::join_run(options, deadline);
@@ -88,7 +88,7 @@ std::vector<int> world_sizes() {
   return {1, 2, 3, 4, 5, 8};
 }
 
-std::vector<RankKind> mortal_kinds() {
+std::vector<RankKind> kinds_that_may_die() {
   if (MpiWorld::there()) return {};
   return {RankKind::process, RankKind::gloo, RankKind::hosts};
 }
@@ -152,4 +152,4 @@ std::vector<std::string> errors_of_ranks(RankKind kind, int size,
   return texts;
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

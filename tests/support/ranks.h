@@ -1,6 +1,6 @@
 // The rank harness: runs a test's body on several ranks, as threads of this process, as forked
-// processes with a real launcher and rendezvous between them, or as the processes that mpirun
-// started. Under mpirun a test program runs over MPI only, and only in the world that there is.
+// processes with a real launcher and rendezvous, or as the processes that mpirun started. Under
+// mpirun a test program runs over MPI only, and only in the existing world.
 #pragma once
 
 #include <lockstep/group.h>
@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-/// How the ranks of a test are started and talk: threads, or forked processes that share memory,
-/// talk over Gloo, or pretend to be on several hosts of two ranks each; or processes of mpirun that
-/// talk over MPI, or pretend so.
+/// How the ranks of a test are started and communicate: threads; forked processes over shared
+/// memory, over Gloo, or as if on several hosts of two ranks each; or processes of mpirun over MPI,
+/// or as if on several hosts.
 enum class RankKind { thread, process, gloo, hosts, mpi, mpi_hosts };
 
 /// The kinds and worlds to test here. `most_ranks` is the largest world that the tests make
-/// themselves: where mpirun started fewer, there are no kinds.
+/// themselves: if mpirun started fewer ranks, there are no kinds.
 std::vector<RankKind> kinds(int most_ranks = 1);
 std::vector<int> world_sizes();
 
-/// Those whose ranks may die without taking the test program along.
-std::vector<RankKind> mortal_kinds();
+/// The kinds whose ranks may die without ending the test program.
+std::vector<RankKind> kinds_that_may_die();
 
 std::string name_of(RankKind kind);
 
@@ -36,4 +36,4 @@ std::vector<std::string> errors_of_ranks(RankKind kind, int size,
                                          const std::function<void(Group)>& body,
                                          const GroupOptions& options = {});
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-/// A new folder of its own, removed with all it holds.
+/// A new folder, removed with all its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -40,4 +40,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

@@ -1,5 +1,5 @@
 // One rank of a training without an engine: flat weights and gradients, a sync method and an
-// optimizer, put together as a trainer does it. Gradients are the test's to fill in.
+// optimizer, combined as a trainer does. The test fills in the gradients.
 #pragma once
 
 #include "optim/sgd.h"
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
 inline std::span<float> floats(const ArrayView& view) {
   return {static_cast<float*>(view.data), view.count};
@@ -33,13 +33,14 @@ class TrainedRank {
         method(sync::make_sync_method(sync::parse_method(sync, algorithm), group, gradients,
                                       ReduceOp::average, weights, options)) {
     for (std::size_t i = 0; i < weights.count; ++i) floats(weights)[i] = static_cast<float>(i % 7);
-    const std::optional<sync::Share> share = method->share();
+    const std::optional<sync::OwnedSlice> share = method->owned_slice();
     optimizer = optim::make_sgd<float>(floats(share ? share->weights : weights),
                                        floats(share ? share->gradients : gradients.all()), sgd);
     method->adopt_weights();
   }
 
-  /// One step by gradient(parameter, i), with parameters ready in the order of a backward.
+  /// One step with gradient(parameter, i); the parameters become ready in the order of a backward
+  /// pass.
   void step(const std::function<float(std::size_t, std::size_t)>& gradient) {
     for (std::size_t left = gradients.parameters().size(); left > 0; --left) {
       const std::span<float> mine = floats(gradients.of(left - 1));
@@ -69,4 +70,4 @@ class TrainedRank {
   std::unique_ptr<sync::SyncMethod> method;
 };
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -30,9 +30,9 @@ class HalvingDoubling {
     if (has_partner) transport_.send(rank() + power_, kCollectiveTag, data_, deadline_);
   }
 
-  /// Leaves the sums, or their average, of the part that this rank ends with when the array's W
-  /// equal parts lie in bit-reversed order: the part of its own number. REQUIRES: W is a power of
-  /// two that divides the array.
+  /// Leaves the sums, or their average, of this rank's part. Parts are numbered by rank if the
+  /// array's W equal parts are stored in bit-reversed order. REQUIRES: W is a power of two that
+  /// divides the array.
   ArrayView halve_only() {
     halve();
     finish_average(mine_, op_, transport_.size());
@@ -67,13 +67,13 @@ class HalvingDoubling {
       const ArrayView other = given_.back();
       given_.pop_back();
       exchange(rank() ^ distance, mine_, other);
-      // The two halves lie side by side.
+      // The two halves are adjacent.
       mine_ = {std::min(mine_.data, other.data), mine_.count + other.count, mine_.type};
     }
   }
 
-  /// Receives first: a sender over a network may wait to hear that its peer is ready, which must
-  /// not queue behind what this rank sends, or only one of the two sends at a time.
+  /// Starts the receive first: a sender over a network may wait for its peer's ready notification,
+  /// which must not queue behind this rank's own data, or only one of the two sends at a time.
   void exchange(int peer, ArrayView own, ArrayView theirs) {
     auto arrival = transport_.start_recv(peer, kCollectiveTag, Transport::bytes_of(theirs));
     auto departure = transport_.start_send(peer, kCollectiveTag, Transport::bytes_of(own));
@@ -86,7 +86,7 @@ class HalvingDoubling {
     transport_.combine(part, incoming_.get(), op_);
   }
 
-  /// Room for what is to be added to a part.
+  /// Buffer for data to be added to a part.
   ArrayView incoming(ArrayView part) {
     if (!incoming_) incoming_ = std::make_unique_for_overwrite<std::byte[]>(part.bytes());
     return {incoming_.get(), part.count, part.type};
@@ -96,10 +96,11 @@ class HalvingDoubling {
   const ArrayView data_;
   const ReduceOp op_;
   const Deadline& deadline_;
-  const int power_;                        ///< the largest power of two that is not above W
-  ArrayView mine_;                         ///< the range this rank adds up
-  std::vector<ArrayView> given_;           ///< the halves it gave away, to be got back in reverse
-  std::unique_ptr<std::byte[]> incoming_;  ///< no part is longer than the first
+  const int power_;               ///< the largest power of two that is at most W
+  ArrayView mine_;                ///< the range this rank reduces
+  std::vector<ArrayView> given_;  ///< the halves it sent away, to be received back in reverse order
+  /// Large enough for the first part, which is the longest.
+  std::unique_ptr<std::byte[]> incoming_;
 };
 
 /// The bits of a rank's number in reverse, in a world of 2^bits ranks.
@@ -135,4 +136,4 @@ void halving_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView 
   copy_bytes(mine.data, result.data, mine.bytes());
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

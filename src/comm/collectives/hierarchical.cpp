@@ -6,7 +6,7 @@
 #include "comm/collectives/tree.h"
 #include "comm/reduce.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -57,4 +57,4 @@ void hierarchical_all_reduce(const HostPlace& host, const Fingerprint& call, Arr
     reduce_by_leaders(host, call, data.slice(by_lanes, data.count - by_lanes), op, deadline);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

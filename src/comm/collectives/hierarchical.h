@@ -1,28 +1,29 @@
-// hierarchical: an all-reduce of ranks on several hosts that moves as much as it can within each.
+// hierarchical: an all-reduce over several hosts that sends as little as possible between hosts.
 //
-// Where every host has g ranks: within each host rank i adds up part i of the g arrays; the ranks i
-// of all hosts form a lane, which all-reduces part i over the network; within each host all copy
-// all parts. The network carries each byte once a host, not once a rank. Where hosts have unequally
-// many ranks, and for what is left when the array is divided by g, the first rank of each host does
-// the network's part for its host.
+// If every host has g ranks, it has three phases. Within each host, rank i adds part i of the g
+// arrays. The ranks i of all hosts form a lane, which all-reduces part i over the network. Within
+// each host, every rank copies all parts. The network carries each byte once per host instead of
+// once per rank. If hosts have different numbers of ranks, and for the remainder of the array's
+// length divided by g, the first rank of each host does the network phase for its host.
 #pragma once
 
 #include "comm/transport.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// A rank's place on its host, and what it has to reach the others. All must outlive the call.
+/// A rank's place on its host, and its transports to the other ranks. All must outlive the call.
 struct HostPlace {
-  DirectCollectives& local;      ///< among the ranks of this host
-  int rank = 0;                  ///< among them
-  int ranks = 1;                 ///< of this host
-  int world = 1;                 ///< ranks of all hosts
-  Transport* lane = nullptr;     ///< the ranks with this place on every host, if all have one
-  Transport* leaders = nullptr;  ///< the first rank of every host, if this one is such
+  DirectCollectives& local;  ///< collectives among the ranks of this host
+  int rank = 0;              ///< this rank's number among the ranks of this host
+  int ranks = 1;             ///< number of ranks on this host
+  int world = 1;             ///< number of ranks on all hosts
+  /// The ranks with this place on every host; null unless every host has one.
+  Transport* lane = nullptr;
+  Transport* leaders = nullptr;  ///< the first rank of every host; null unless this rank is one
 };
 
 /// REQUIRES: the ranks have agreed on `call`.
 void hierarchical_all_reduce(const HostPlace& host, const Fingerprint& call, ArrayView data,
                              ReduceOp op, const Deadline& deadline);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -7,17 +7,17 @@
 #include <memory>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Steps are counted through: in step s a rank passes chunk (finished - 1 - s) on and gets the one
-/// below it, which it passes on in step s + 1. In the first W-1 steps it adds its own part to what
-/// it gets; in the others that is finished. Each segment is passed on as soon as it is here, so
-/// that no link waits for the end of a step.
+/// Steps are numbered through both phases: in step s a rank sends chunk (finished - 1 - s) and
+/// receives the chunk below it, which it sends in step s + 1. In the first W-1 steps it adds its
+/// own part to the received chunk; in the later steps the received chunk is finished. Each segment
+/// is forwarded as soon as it has arrived, so that no link waits for the end of a step.
 class Ring {
  public:
-  /// The finished chunk of a rank is rank + `shift`.
+  /// The finished chunk of a rank has the number rank + `shift`.
   Ring(Transport& transport, ArrayView data, int shift, ReduceOp op, const Deadline& deadline)
       : transport_(transport), data_(data), shift_(shift), op_(op), deadline_(deadline) {}
 
@@ -27,18 +27,18 @@ class Ring {
   /// REQUIRES: this rank has its finished chunk, as scatter_reduce leaves it.
   void all_gather() { run(size() - 1, 2 * (size() - 1)); }
 
-  /// Both, without a pause between them.
+  /// Both phases, without a pause between them.
   void all_reduce() { run(0, 2 * (size() - 1)); }
 
   /// The chunk that scatter_reduce finishes on this rank.
   ArrayView finished_chunk() const { return chunk(finished()); }
 
  private:
-  /// A segment on its way through this rank.
+  /// A segment that passes through this rank.
   struct Passage {
-    int step = 0;  ///< in which it arrives
+    int step = 0;  ///< the step in which it arrives
     ArrayView place;
-    std::size_t sent_before = kNever;  ///< the passage that was sent from this place
+    std::size_t sent_before = kNever;  ///< the earlier passage that was sent from the same place
     std::shared_ptr<Request> arrival;
     std::shared_ptr<Request> departure;
   };
@@ -61,8 +61,8 @@ class Ring {
     return data_.slice(i * base + std::min(i, longer), base + (i < longer ? 1 : 0));
   }
 
-  /// The chunk that arrives in a step, cut into segments, each a message of its own. An empty chunk
-  /// has none.
+  /// The chunk that arrives in a step, cut into segments of one message each. An empty chunk has
+  /// none.
   void plan_step(int step) {
     const ArrayView arriving = chunk(finished() - 2 - step);
     const std::size_t length = kRingSegmentBytes / size_of(arriving.type);
@@ -71,13 +71,13 @@ class Ring {
           {step, arriving.slice(begin, std::min(length, arriving.count - begin)), kNever, {}, {}});
   }
 
-  /// What leaves in the first step is here already: it counts as the step before.
+  /// The chunk sent in the first step is local: it counts as the arrival of the step before.
   void plan(int first, int end) {
     std::vector<std::size_t> begin_of_step;
     for (int step = first - 1; step < end; ++step) {
       begin_of_step.push_back(passages_.size());
       plan_step(step);
-      const int turn_before = step - size();  // the same chunk, one turn of the ring ago
+      const int turn_before = step - size();  // the same chunk, one turn of the ring earlier
       if (turn_before < first - 1) continue;
       const std::size_t before = begin_of_step[static_cast<std::size_t>(turn_before - first + 1)];
       for (std::size_t i = begin_of_step.back(); i < passages_.size(); ++i)
@@ -88,7 +88,7 @@ class Ring {
   void run(int first, int end) {
     plan(first, end);
     scratch_ = std::make_unique_for_overwrite<std::byte[]>(kRingWindow * stride());
-    std::size_t ready = 0;  // passages whose arrival was started
+    std::size_t ready = 0;  // number of passages whose receive was started
     for (std::size_t i = 0; i < passages_.size(); ++i) {
       while (ready < std::min(i + kRingWindow, passages_.size()) &&
              get_ready(ready, first, ready == i))
@@ -106,10 +106,11 @@ class Ring {
   std::span<std::byte> scratch_of(std::size_t i) {
     return {scratch_.get() + i % kRingWindow * stride(), passages_[i].place.bytes()};
   }
-  /// No chunk is longer than the first.
+  /// The first chunk is the longest.
   std::size_t stride() const { return std::min(kRingSegmentBytes, chunk(0).bytes()); }
 
-  /// Starts to receive a segment; false if its place is still being sent from, unless `must`.
+  /// Starts to receive a segment. Returns false, unless `must`, if its place is still being sent
+  /// from.
   bool get_ready(std::size_t i, int first, bool must) {
     Passage& passage = passages_[i];
     if (passage.step < first) return true;
@@ -151,7 +152,7 @@ void ring_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const De
 
 void ring_reduce_scatter(Transport& transport, ConstArrayView all, ArrayView mine, ReduceOp op,
                          const Deadline& deadline) {
-  // The partial sums need room of their own.
+  // The partial sums need a separate buffer.
   const auto sums = std::make_unique_for_overwrite<std::byte[]>(all.bytes());
   copy_bytes(sums.get(), all.data, all.bytes());
   Ring ring(transport, {sums.get(), all.count, all.type}, 0, op, deadline);
@@ -166,4 +167,4 @@ void ring_all_gather(Transport& transport, ConstArrayView mine, ArrayView all,
   ring.all_gather();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 void star_broadcast(Transport& transport, ArrayView data, int root, const Deadline& deadline) {
   if (transport.rank() != root) return transport.recv(root, kCollectiveTag, data, deadline);
@@ -54,4 +54,4 @@ void star_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const De
   star_broadcast(transport, data, 0, deadline);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

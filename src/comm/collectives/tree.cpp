@@ -5,11 +5,11 @@
 #include <bit>
 #include <memory>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Adds up all ranks' arrays on rank 0; finishes an average there.
+/// Adds up all ranks' arrays on rank 0, and divides there for an average.
 void reduce_to_zero(Transport& transport, ArrayView data, ReduceOp op, const Deadline& deadline) {
   const int rank = transport.rank();
   std::unique_ptr<std::byte[]> incoming;
@@ -29,13 +29,13 @@ void reduce_to_zero(Transport& transport, ArrayView data, ReduceOp op, const Dea
 
 void tree_broadcast(Transport& transport, ArrayView data, int root, const Deadline& deadline) {
   const int size = transport.size();
-  // Numbers count from the root, so that it is the top of the tree.
+  // Ranks are numbered from the root, so that the root is the top of the tree.
   const int number = (transport.rank() - root + size) % size;
   auto rank_of = [&](int its_number) { return (its_number + root) % size; };
   auto top = static_cast<int>(std::bit_ceil(static_cast<unsigned>(size)));
   int distance = top;
   if (number != 0) {
-    distance = number & -number;  // the lowest set bit: how far above our parent is
+    distance = number & -number;  // the lowest set bit: the distance to the parent
     transport.recv(rank_of(number - distance), kCollectiveTag, data, deadline);
   }
   for (distance /= 2; distance > 0; distance /= 2)
@@ -56,4 +56,4 @@ void tree_all_reduce(Transport& transport, ArrayView data, ReduceOp op, const De
   tree_broadcast(transport, data, 0, deadline);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,23 +1,23 @@
-// BucketMark: while it lives, the operations that this thread starts belong to a bucket of
-// gradients: the flight recorder says so. Those on the bucket's own group also say so in their
-// fingerprints, so that ranks notice where one brings a bucket and another something else that is
-// just as long.
+// BucketMark: while it exists, the operations that this thread starts are attributed to a gradient
+// bucket in the flight recorder. Operations on the bucket's own group also carry the bucket in
+// their fingerprints, so that ranks detect when one reduces a bucket and another reduces some other
+// array of equal length.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class GroupCore;
 
-/// Whose bucket it is.
+/// The owner of a bucket.
 struct BucketOwner {
-  const GroupCore* group = nullptr;  ///< compared, never used
-  std::uint32_t stream = 0;          ///< the how-manieth sync method on the group, from 1
+  const GroupCore* group = nullptr;  ///< compared only, never dereferenced
+  std::uint32_t stream = 0;          ///< number of the sync method on the group, from 1
 };
 
-/// What a thread works for.
+/// The bucket that a thread works on.
 struct Bucketed {
   BucketOwner owner = {};
   std::int32_t bucket = -1;  ///< -1: none
@@ -28,7 +28,7 @@ class BucketMark {
  public:
   explicit BucketMark(std::size_t bucket, const BucketOwner& owner = {})
       : BucketMark(Bucketed{owner, static_cast<std::int32_t>(bucket)}) {}
-  /// As another thread was marked.
+  /// Copies the mark of another thread.
   explicit BucketMark(const Bucketed& mark) : before_(marked) { marked = mark; }
   ~BucketMark() { marked = before_; }
   BucketMark(const BucketMark&) = delete;
@@ -38,4 +38,4 @@ class BucketMark {
   const Bucketed before_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

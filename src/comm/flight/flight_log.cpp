@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::array<std::uint64_t, count> copy_of(
   return copy;
 }
 
-/// Whether nothing was ever in the slot.
+/// Whether the slot was never used.
 bool is_new(const FlightWords& words, std::uint64_t check, std::uint64_t end) {
   return check == 0 && end == 0 &&
          std::all_of(words.begin(), words.end(), [](std::uint64_t word) { return word == 0; });
@@ -32,12 +32,13 @@ std::optional<FlightRecord> record_in(const FlightMemory& memory, std::size_t in
       (words[0] - 1) % kFlightRecords != index)
     return std::nullopt;
   const std::uint64_t end = memory.slots[index].end.load(kAcquire);
-  // Taken for another operation meanwhile?
+  // The slot may have been reused for another operation while it was read.
   if (memory.slots[index].check.load(kAcquire) != check) return std::nullopt;
   return record_of(words, end);
 }
 
-/// Leaves out what cannot be there any more: later operations have taken its slot's neighbours.
+/// Drops records that are older than the ring can hold: later operations have reused the adjacent
+/// slots.
 void leave_out_old(FlightLog& log) {
   if (log.records.empty()) return;
   const std::uint64_t newest = log.records.back().number;
@@ -78,4 +79,4 @@ FlightLog read_flight_log(const FlightMemory& memory, int rank) {
   return log;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

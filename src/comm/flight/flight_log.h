@@ -1,4 +1,4 @@
-// FlightLog: what a rank's flight recorder has to tell, once the rank has ended.
+// FlightLog: the content of a rank's flight recorder, read after the rank has ended.
 #pragma once
 
 #include "comm/flight/flight_memory.h"
@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 struct FlightLog {
   int rank = 0;
-  std::vector<FlightRecord> records{};  ///< in the order of their numbers
-  std::uint64_t step = 0;               ///< in which it was last; 0 if nobody said so
-  std::size_t damaged = 0;  ///< slots that do not make sense: one that was being filled, or worse
-  std::string folder{};     ///< see FlightRecorder::set_folder; anything may be in it
+  std::vector<FlightRecord> records{};  ///< ordered by number
+  std::uint64_t step = 0;               ///< last training step; 0 if the program never set one
+  std::size_t damaged = 0;  ///< slots that failed their check: half-written or corrupted
+  std::string folder{};     ///< see FlightRecorder::set_folder; not validated
 };
 
-/// Reads a recorder's memory, whatever is in it: what makes no sense is counted and left out.
+/// Reads a recorder's memory, which may contain anything: invalid slots are counted and skipped.
 FlightLog read_flight_log(const FlightMemory& memory, int rank);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

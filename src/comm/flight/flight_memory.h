@@ -1,9 +1,9 @@
-// The memory of one rank's flight recorder, which the rank writes and its launcher reads. All of it
-// is atomic words: the launcher may look while the rank, or what it has started, still writes; and
-// whatever is in it may be wrong, because a rank that goes astray can write anywhere.
+// The memory of one rank's flight recorder, which the rank writes and its launcher reads. It
+// consists of atomic words, because the launcher may read while the rank or a child of the rank
+// still writes. Readers must validate the content: a faulty rank can write anywhere.
 //
 // A slot is valid if its `check` is the quick_hash of its words. A rank that is killed while it
-// fills a slot leaves one that is not.
+// fills a slot leaves an invalid one.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// How many operations are kept.
+/// Number of operations kept.
 constexpr std::size_t kFlightRecords = 1024;
 constexpr std::size_t kFlightFolderBytes = 2048;
 
@@ -22,14 +22,15 @@ struct FlightSlot {
   /// begin.
   std::array<std::atomic<std::uint64_t>, 6> words;
   std::atomic<std::uint64_t> check;
-  /// end_word(): 0 while under way. Not part of the check, since it comes later.
+  /// end_word(): 0 while the operation runs. Not covered by the check, because it is written later.
   std::atomic<std::uint64_t> end;
 };
 
 struct FlightMemory {
-  std::atomic<std::uint64_t> taken;                ///< slots, since the start
-  std::array<std::atomic<std::uint64_t>, 2> step;  ///< and its complement, so that one can tell
-  std::atomic<std::uint64_t> folder_check;         ///< quick_hash of `folder`
+  std::atomic<std::uint64_t> taken;  ///< slots used since the start
+  /// The step and its complement, which validates it.
+  std::array<std::atomic<std::uint64_t>, 2> step;
+  std::atomic<std::uint64_t> folder_check;  ///< quick_hash of `folder`
   std::array<std::atomic<std::uint64_t>, kFlightFolderBytes / 8> folder;  ///< padded with zeros
   std::array<std::byte, 4096 - 4 * 8 - kFlightFolderBytes> room;
   std::array<FlightSlot, kFlightRecords> slots;
@@ -37,4 +38,4 @@ struct FlightMemory {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share it");
 static_assert(sizeof(FlightSlot) == 64 && sizeof(FlightMemory) % 4096 == 0, "whole pages");
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -15,14 +15,14 @@ std::uint64_t byte_of(std::uint64_t word, int place) {
   return word >> place & 0xff;
 }
 
-// The lowest bits of a failed operation's end: why, and the blamed rank + 1. What they take from
-// the moment is below a millisecond in the first month of a machine's life.
+// The lowest bits of a failed operation's end: the reason, and the culprit's rank + 1. The time
+// loses less than a millisecond of precision in the first month of a machine's uptime.
 constexpr int kWhyBits = 2;
 constexpr int kFailureBits = kWhyBits + 17;
 constexpr std::uint64_t kFailureMask = (std::uint64_t{1} << kFailureBits) - 1;
 constexpr auto kLastWhy = FlightFailure::Why::lost;
 
-/// A moment on a clock that has not run for a million years.
+/// A time on a clock that has run for less than a million years.
 bool is_moment(double seconds) {
   return std::isfinite(seconds) && seconds > 0 && seconds < 3e13;
 }
@@ -42,7 +42,7 @@ std::string_view FlightRecord::name() const {
 }
 
 std::uint64_t end_word(double when, const FlightFailure& failure) {
-  // The next moment that has no such bits: not before the operation began.
+  // Rounds up to the next time without these bits, which is not before the operation began.
   const std::uint64_t moment = (end_word(when) & ~kFailureMask) + kFailureMask + 1;
   const auto blamed = static_cast<std::uint64_t>(failure.blamed + 1);
   return end_word(-std::bit_cast<double>(moment | blamed << kWhyBits |
@@ -82,4 +82,4 @@ std::optional<FlightRecord> record_of(const FlightWords& words, std::uint64_t en
   return record;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

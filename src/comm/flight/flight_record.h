@@ -1,4 +1,4 @@
-// FlightRecord: one operation of a rank, as its flight recorder keeps it.
+// FlightRecord: one operation of a rank, as stored in its flight recorder.
 #pragma once
 
 #include <lockstep/types.h>
@@ -8,45 +8,45 @@
 #include <cstdint>
 #include <string>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Why an operation failed, and who is to blame as far as its rank could tell.
+/// Why an operation failed, and the rank that caused it as far as this rank could tell.
 struct FlightFailure {
   enum class Why : std::uint8_t {
-    other,  ///< an error of its own
-    late,   ///< somebody did not come before the deadline
-    lost    ///< somebody can come no more
+    other,  ///< the operation's own error
+    late,   ///< a peer missed the deadline
+    lost    ///< a peer is gone
   };
   Why why = Why::other;
-  std::int32_t blamed = -1;  ///< by its rank in the run; -1 if that is not known
+  std::int32_t blamed = -1;  ///< the cause, by its rank in the run; -1 if unknown
 
   bool operator==(const FlightFailure&) const = default;
 };
 
 struct FlightRecord {
-  /// Collectives are all that Operation has; `none` stands for a message.
+  /// A collective of Operation; `none` stands for a message.
   Operation operation = Operation::none;
   Algorithm algorithm = Algorithm::automatic;
-  bool incoming = false;       ///< of a message: it is received
-  std::int32_t peer = -1;      ///< of a message: the other rank, by its rank in the run
+  bool incoming = false;       ///< messages only: received rather than sent
+  std::int32_t peer = -1;      ///< messages only: the other rank, by its rank in the run
   std::uint32_t group = 0;     ///< group_mark() of the group's name
-  std::uint64_t sequence = 0;  ///< of a collective: the how-manieth of its group, from 1
-  std::uint64_t bytes = 0;     ///< of the array that each rank gives, or of the message
-  std::uint64_t step = 0;      ///< of the training, from 1; 0 if nobody said so
-  std::int32_t bucket = -1;    ///< -1: none, or not known
+  std::uint64_t sequence = 0;  ///< collectives only: number within the group, from 1
+  std::uint64_t bytes = 0;     ///< length of each rank's array, or of the message
+  std::uint64_t step = 0;      ///< training step, from 1; 0 if the program never set one
+  std::int32_t bucket = -1;    ///< -1: none, or unknown
   std::uint64_t number = 0;    ///< among all operations of the process, from 1
   double begin = 0;            ///< seconds on the steady clock
-  double end = 0;              ///< 0 while it is under way
-  bool failed = false;         ///< it ended with an error
-  FlightFailure failure = {};  ///< if it did
+  double end = 0;              ///< 0 while the operation runs
+  bool failed = false;         ///< the operation ended with an error
+  FlightFailure failure = {};  ///< valid if `failed`
 
   bool is_message() const { return operation == Operation::none; }
   bool under_way() const { return end == 0; }
-  /// "all_reduce", "send", "recv"; lives as long as the program.
+  /// "all_reduce", "send", "recv". The text has static lifetime.
   std::string_view name() const;
 };
 
-/// A number that stands for a group's name (FNV-1a), in records and among MPI's tags.
+/// A number that identifies a group's name (FNV-1a), in records and in MPI's tags.
 std::uint32_t group_mark(std::string_view group);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -4,7 +4,7 @@
 #include "base/quick_hash.h"
 #include "comm/flight/flight_words.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -21,7 +21,7 @@ std::uint64_t FlightRecorder::begin(const FlightRecord& operation) {
   record.step = memory_->step[0].load(kRelaxed);
   const FlightWords words = words_of(record);
   FlightSlot& slot = memory_->slots[(record.number - 1) % kFlightRecords];
-  // In this order, so that whatever moment is the last, no slot looks like what it is not.
+  // In this order, so that a slot is invalid at every moment until it is complete.
   slot.check.store(0, kRelaxed);
   slot.end.store(0, kRelease);
   for (std::size_t i = 0; i < words.size(); ++i) slot.words[i].store(words[i], kRelease);
@@ -62,7 +62,7 @@ FlightRecorder* flight_recorder() {
 }
 
 void use_flight_recorder(std::shared_ptr<FlightMemory> memory) {
-  // The one before is not freed: some thread may be writing to it.
+  // The previous recorder is not freed: a thread may be writing to it.
   the_recorder.store(memory ? new FlightRecorder(std::move(memory)) : nullptr);
 }
 
@@ -84,4 +84,4 @@ void FlightEntry::failed(const FlightFailure& failure) {
   recorder_ = nullptr;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

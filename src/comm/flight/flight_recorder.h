@@ -1,9 +1,11 @@
-// FlightRecorder: a rank's last operations, in memory that outlives it. Its launcher makes that
-// memory before it starts the rank and reads it after a failure (flight_log.h), however the rank
-// ended.
+// FlightRecorder: the last operations of a rank, in memory that outlives the rank. The launcher
+// allocates that memory before it starts the rank and reads it after a failure (flight_log.h),
+// however the rank ended.
 //
-// A ring of slots: an operation takes the next one when it begins, and notes there when it has
-// ended. Any thread, without locks: an operation costs some twenty nanoseconds.
+// The memory is a ring of slots: an operation takes the next slot when it begins and records its
+// end there.
+//
+// Thread safety: any thread, without locks. An operation costs about twenty nanoseconds.
 #pragma once
 
 #include "comm/flight/flight_memory.h"
@@ -13,25 +15,24 @@
 #include <memory>
 #include <string_view>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class FlightRecorder {
  public:
-  /// REQUIRES: the memory is that of a FlightMemory, zeroed at first.
+  /// REQUIRES: the memory holds a FlightMemory, initially zeroed.
   explicit FlightRecorder(std::shared_ptr<FlightMemory> memory) : memory_(std::move(memory)) {}
 
-  /// An operation has begun: all but its number, step and end. Returns its number.
+  /// Records that an operation has begun; fills in its number and step. Returns the number.
   std::uint64_t begin(const FlightRecord& operation);
-  // It has ended well, or failed. An operation so long ago that its slot has another one is passed
-  // over.
+  // Record that an operation succeeded or failed. Ignored if the slot has been reused since.
   void end(std::uint64_t number, double when);
   void fail(std::uint64_t number, double when, const FlightFailure& failure);
 
-  /// From now on operations belong to this step of the training.
+  /// Sets the training step of the operations that follow.
   void set_step(std::uint64_t step);
 
-  /// Where the run keeps its files, so that the launcher can leave its verdict there. One that is
-  /// too long is passed over.
+  /// Sets the run's folder, in which the launcher writes its post-mortem. A path that is too long
+  /// is ignored.
   void set_folder(std::string_view folder);
 
   FlightMemory* memory() const { return memory_.get(); }
@@ -42,18 +43,17 @@ class FlightRecorder {
   const std::shared_ptr<FlightMemory> memory_;
 };
 
-/// This process's; null where its launcher keeps none. It lives as long as the process.
+/// This process's recorder; null if the launcher keeps none. It lives as long as the process.
 FlightRecorder* flight_recorder();
-/// From now on this is the process's. Null for none.
+/// Sets this process's recorder. Null for none.
 void use_flight_recorder(std::shared_ptr<FlightMemory> memory);
 
-// Each tells this process's recorder, if there is one: that this step of the training begins; where
-// the run keeps its files.
+// Forward to this process's recorder, if there is one.
 void note_step(std::uint64_t step);
 void note_folder(const std::filesystem::path& folder);
 
-/// An operation under way, in a recorder or, where that is null, nowhere. Unless told that it has
-/// ended, it has failed.
+/// Records an operation for the duration of a scope; does nothing if the recorder is null. The
+/// operation counts as failed unless its end is reported before the destructor runs.
 class FlightEntry {
  public:
   FlightEntry(FlightRecorder* recorder, const FlightRecord& operation)
@@ -73,4 +73,4 @@ class FlightEntry {
   const std::uint64_t number_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,4 +1,4 @@
-// How a FlightRecord lies in the words of its slot.
+// The encoding of a FlightRecord in the words of its slot.
 #pragma once
 
 #include "comm/flight/flight_record.h"
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 using FlightWords = std::array<std::uint64_t, 6>;
 
@@ -28,13 +28,13 @@ inline FlightWords words_of(const FlightRecord& record) {
           std::bit_cast<std::uint64_t>(record.begin)};
 }
 
-/// The word of an end: a moment, and of one that failed the reason as well.
+/// The word for an operation's end: the time, and for a failed operation the reason.
 inline std::uint64_t end_word(double when) {
   return std::bit_cast<std::uint64_t>(when);
 }
 std::uint64_t end_word(double when, const FlightFailure& failure);
 
-/// Nothing if these are not the words of a record.
+/// Empty if the words are not a valid record.
 std::optional<FlightRecord> record_of(const FlightWords& words, std::uint64_t end);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -2,6 +2,6 @@
 
 #include "comm/gloo/gloo_wire.h"
 
-extern "C" void lockstep_gloo_plugin(lockstep::comm::WireKind* kind) {
-  *kind = lockstep::comm::gloo_wire();
+extern "C" void lockstep_gloo_plugin(lockstep::internal::comm::WireKind* kind) {
+  *kind = lockstep::internal::comm::gloo_wire();
 }

@@ -1,7 +1,7 @@
-// Takes gloo_wire.cpp's place where Gloo is not installed.
+// Replaces gloo_wire.cpp if Gloo is not installed.
 #include "comm/gloo/gloo_wire.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 bool gloo_built() {
   return false;
@@ -11,4 +11,4 @@ WireKind gloo_wire() {
   throw UsageError("this build of Lockstep has no gloo: install libgloo-dev and build again");
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,16 +1,16 @@
 #include "comm/gloo/gloo_wire.h"
 
-#include "comm/gloo/proved_mesh.h"
+#include "comm/gloo/authenticated_mesh.h"
 #include "comm/gloo/sigpipe_guard.h"
 
 #include <atomic>
 #include <gloo/transport/tcp/attr.h>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Gloo's exceptions as ours.
+/// Converts Gloo's exceptions to Lockstep's.
 template <typename Call>
 auto translated(const Call& call) {
   try {
@@ -42,11 +42,11 @@ class GlooTransfer : public Transfer {
 class GlooWire : public Wire {
  public:
   GlooWire(const std::string& address, int rank, std::vector<Peer>& peers) {
-    const SigpipeGuard guard;  // Gloo's thread, which it starts here, inherits it
+    const SigpipeGuard guard;  // inherited by Gloo's thread, which starts here
     gloo::transport::tcp::attr place(address.c_str());
     auto device = std::dynamic_pointer_cast<gloo::transport::tcp::Device>(
         gloo::transport::tcp::CreateDevice(place));
-    mesh_ = std::make_shared<ProvedMesh>(device, rank, static_cast<int>(peers.size()));
+    mesh_ = std::make_shared<AuthenticatedMesh>(device, rank, static_cast<int>(peers.size()));
     for (std::size_t peer = 0; peer < peers.size(); ++peer)
       if (static_cast<int>(peer) != rank)
         mesh_->add(static_cast<int>(peer), std::move(peers[peer].channels[1].socket));
@@ -73,13 +73,13 @@ class GlooWire : public Wire {
   std::shared_ptr<Transfer> start(std::byte* data, std::size_t bytes, bool receives,
                                   const Begin& begin) {
     if (closed_.load(std::memory_order_acquire)) throw Error("the connection was closed");
-    const SigpipeGuard guard;  // Gloo writes to sockets without asking to be spared the signal
+    const SigpipeGuard guard;  // Gloo writes to sockets without MSG_NOSIGNAL
     auto buffer = std::make_unique<ProbedBuffer>(mesh_, data, bytes, receives);
     translated([&] { begin(*buffer); });
     return std::make_shared<GlooTransfer>(std::move(buffer), closed_);
   }
 
-  std::shared_ptr<ProvedMesh> mesh_;
+  std::shared_ptr<AuthenticatedMesh> mesh_;
   std::atomic<bool> closed_{false};
 };
 
@@ -99,4 +99,4 @@ WireKind gloo_wire() {
           }};
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,12 +1,12 @@
-// Keeps SIGPIPE from ending the process while code runs that writes to sockets without
-// MSG_NOSIGNAL, in this thread and in those it starts. Signals that others sent are not swallowed.
+// Keeps SIGPIPE from ending the process while this thread, or a thread that it starts, writes to
+// sockets without MSG_NOSIGNAL. A SIGPIPE sent by another process is still delivered.
 #pragma once
 
 #include <signal.h>
 
 #include <ctime>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class SigpipeGuard {
  public:
@@ -32,4 +32,4 @@ class SigpipeGuard {
   sigset_t before_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <functional>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// A request that one of the two transports carries.
+/// A request on one of the two transports.
 struct RoutedRequest : Request {
   RoutedRequest(Transport& via, std::shared_ptr<Request> inner)
       : via(via), inner(std::move(inner)) {}
@@ -33,7 +33,8 @@ int place_in(const std::vector<int>& ranks, int rank) {
   return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
-/// The ranks of one host as a group of their own, whose messages call them as the whole group's do.
+/// The membership of one host's ranks as a separate group, with the same labels as in the whole
+/// group.
 Membership on_host(const Membership& whole, const std::vector<int>& ranks) {
   Membership host;
   host.group = fmt::format("{}/host of {}", whole.group, ranks.front());
@@ -45,8 +46,8 @@ Membership on_host(const Membership& whole, const std::vector<int>& ranks) {
   return host;
 }
 
-/// What waits for ranks of this host. Where those only wait for a rank of another host, that one is
-/// named.
+/// Runs an operation that waits for ranks of this host. If those only wait for a rank of another
+/// host, the error names that rank.
 class Neighbours : public DirectCollectives {
  public:
   using Guard = std::function<void(const std::function<void()>&)>;
@@ -122,7 +123,7 @@ bool HierarchicalTransport::on_this_host(int rank) const {
   return std::find(neighbours_.begin(), neighbours_.end(), rank) != neighbours_.end();
 }
 
-/// While this rank waits for its neighbours, ranks of other hosts may wait for it, or be lost.
+/// While this rank waits for ranks of its host, ranks of other hosts may wait for it or be lost.
 void HierarchicalTransport::look_beyond_the_host(bool in_collective) {
   mesh_->show_waiting();
   if (!in_collective) return;
@@ -130,8 +131,7 @@ void HierarchicalTransport::look_beyond_the_host(bool in_collective) {
     if (!on_this_host(rank)) mesh_->throw_if_failed(rank);
 }
 
-// ── Collectives
-// ───────────────────────────────────────────────────────────────────────────────────
+// ── Collectives ──────────────────────────────────────────────────────────────────────────────
 
 void HierarchicalTransport::agree(const Fingerprint& call, const Deadline& deadline) {
   mesh_->agree(call, deadline);
@@ -161,7 +161,8 @@ Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& cal
     throw;
   } catch (const TimeoutError&) {
     throw;
-  } catch (const Error&) {  // not on this host, and the others must know
+  } catch (const Error&) {  // a failure on another host, or on this one: the other hosts must learn
+                            // of it
     failure = std::current_exception();
   }
   std::int32_t got = !failure;
@@ -176,8 +177,7 @@ Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& cal
   return memory;
 }
 
-// ── Messages
-// ──────────────────────────────────────────────────────────────────────────────────────
+// ── Messages ─────────────────────────────────────────────────────────────────────────────────
 
 std::shared_ptr<Request> HierarchicalTransport::start_send(int to, std::int32_t tag,
                                                            std::span<const std::byte> data) {
@@ -206,8 +206,7 @@ bool HierarchicalTransport::done(Request& request) {
   return routed.via.done(*routed.inner);
 }
 
-// ── The rest
-// ──────────────────────────────────────────────────────────────────────────────────────
+// ── Everything else ──────────────────────────────────────────────────────────────────────────
 
 void HierarchicalTransport::abandon(std::exception_ptr why) {
   mesh_->abandon(why);
@@ -233,4 +232,4 @@ double HierarchicalTransport::seconds_waited() const {
   return mesh_->seconds_waited() + local_->seconds_waited();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,6 +1,6 @@
-// HierarchicalTransport: ranks on several hosts, several of them on some. What stays on a host goes
-// through its memory, what leaves it over a network transport between all ranks.
-// collectives/hierarchical.h is the all-reduce that makes use of it.
+// HierarchicalTransport: for ranks on several hosts, with several ranks on some. Traffic within a
+// host uses shared memory, traffic between hosts uses a network transport that connects all ranks.
+// collectives/hierarchical.h is the all-reduce for it.
 #pragma once
 
 #include "comm/hierarchy/lane.h"
@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class HierarchicalTransport : public Transport, private HierarchicalCollectives {
  public:
-  /// `leaders` has the lowest rank that shares its host for every rank (find_hosts). Joins the
-  /// group and waits until all ranks have.
+  /// Joins the group and waits until all ranks have. `leaders` has, for every rank, the lowest rank
+  /// on its host (find_hosts).
   HierarchicalTransport(RunContext run, const Membership& membership, WireKind kind,
                         std::vector<int> leaders, const WaitLimit& limit);
   ~HierarchicalTransport() override;
@@ -47,8 +47,8 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
   void make_lanes();
   void look_beyond_the_host(bool in_collective);
   bool on_this_host(int rank) const;
-  /// Does what waits for ranks of this host. Where those only wait for a rank of another host, that
-  /// one is named.
+  /// Runs an operation that waits for ranks of this host. If those only wait for a rank of another
+  /// host, the error names that rank.
   template <typename Body>
   void with_neighbours(const Body& body) {
     try {
@@ -63,11 +63,11 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
   const WireKind kind_;
   const std::string name_;
   const std::vector<int> leaders_;
-  std::vector<int> neighbours_;  ///< the ranks of this host, this one included
+  std::vector<int> neighbours_;  ///< the ranks of this host, including this one
   std::unique_ptr<MeshTransport> mesh_;
   std::unique_ptr<SharedTransport> local_;
-  std::optional<Lane> lane_;  ///< the ranks with this one's place on every host, if all have one
-  std::optional<Lane> leader_lane_;  ///< the first rank of every host, if this one is such
+  std::optional<Lane> lane_;  ///< the ranks with this place on every host, if every host has one
+  std::optional<Lane> leader_lane_;  ///< the first rank of every host, if this rank is one
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 Lane::Lane(Transport& whole, std::vector<int> ranks) : whole_(whole), ranks_(std::move(ranks)) {
   const Membership& all = whole.membership();
@@ -14,4 +14,4 @@ Lane::Lane(Transport& whole, std::vector<int> ranks) : whole_(whole), ranks_(std
   }
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,17 +1,18 @@
-// Lane: some ranks of a network transport, numbered anew, as a transport that collectives can run
-// on: one rank of each host.
+// Lane: a subset of a network transport's ranks, one of each host, renumbered as a transport for
+// collectives.
 //
-// Only messages of collectives pass through it; everything else is the whole transport's affair.
+// It carries only messages of collectives; everything else belongs to the whole transport.
 #pragma once
 
 #include "base/check.h"
 #include "comm/transport.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class Lane : public Transport {
  public:
-  /// `ranks` are the lane's ranks in `whole`, which must outlive it; this rank is one of them.
+  /// `ranks` are the lane's ranks in `whole`. REQUIRES: `whole` outlives the lane; this rank is one
+  /// of `ranks`.
   Lane(Transport& whole, std::vector<int> ranks);
 
   const Membership& membership() const override { return membership_; }
@@ -49,4 +50,4 @@ class Lane : public Transport {
   Membership membership_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -8,20 +8,20 @@
 
 #include <cerrno>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Blocks to read at once, so that one peer that never stops sending cannot keep its reader.
+/// Blocks to read in one call, so that a peer that never stops sending cannot occupy its reader.
 constexpr int kMostBlocks = 64;
 
-/// Far more than calls and messages that are bounded can come to: only a peer that asks again and
-/// again, and reads no answer, gets there.
+/// Far more than calls and messages, which are bounded, can add up to: only a peer that asks
+/// repeatedly and reads no answer reaches it.
 constexpr std::size_t kMostUnsent = 16 << 20;
 
 }  // namespace
 
-ControlLink::ControlLink(ProvedConnection connection)
+ControlLink::ControlLink(AuthenticatedConnection connection)
     : socket_(std::move(connection.socket)), received_(std::move(connection.received)) {
   detect_dead_hosts(socket_);
 }
@@ -38,7 +38,8 @@ void ControlLink::flush() {
     const ssize_t sent =
         ::send(socket_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    // A broken connection is noticed when it is read, after what the peer sent before it broke.
+    // A broken connection is detected by reading, after the data that the peer sent before it
+    // broke.
     if (sent < 0) {
       if (errno == EAGAIN) return;
       outgoing_.clear();
@@ -53,8 +54,9 @@ void ControlLink::flush() {
 
 std::vector<ControlMessage> ControlLink::receive() {
   std::vector<ControlMessage> messages;
-  if (presence_ != Presence::present) return messages;  // nothing counts behind a goodbye
-  take_frames(messages);                                // that came with the handshake
+  if (presence_ != Presence::present)
+    return messages;      // everything after a goodbye message is ignored
+  take_frames(messages);  // frames that arrived with the handshake
   for (int block_number = 0; block_number < kMostBlocks && presence_ == Presence::present;
        ++block_number) {
     char block[4096];
@@ -77,13 +79,13 @@ void ControlLink::take_frames(std::vector<ControlMessage>& messages) {
     while (auto frame = take_frame(received_)) {
       ControlMessage message = decode_control_message(*frame);
       if (const auto* goodbye = std::get_if<Goodbye>(&message)) {
-        blame_ = {goodbye->culprit, goodbye->culprit_died};
+        culprit_ = {goodbye->culprit, goodbye->culprit_died};
         presence_ = Presence::left;
         return;
       }
       messages.push_back(message);
     }
-  } catch (const Error&) {  // a peer that talks nonsense is as good as dead
+  } catch (const Error&) {  // a peer that violates the protocol counts as dead
     end();
   }
 }
@@ -93,11 +95,11 @@ void ControlLink::end() {
   outgoing_.clear();
 }
 
-void ControlLink::leave(const Blame& blame) {
+void ControlLink::leave(const Culprit& culprit) {
   if (said_goodbye_ || !socket_) return;
-  send(Goodbye{blame.rank, blame.died});
+  send(Goodbye{culprit.rank, culprit.died});
   said_goodbye_ = true;
-  flush();  // ends this side, unless something is still to be sent
+  flush();  // closes this side, unless data is still to be sent
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,13 +1,13 @@
-// ControlLink: one rank's connection to one peer for control messages. Never blocks: what does not
-// fit the socket's buffer waits here. That is little, however slow the peer is: a rank waits for
-// its peers after each call, and announces no more than kMessageSlots messages that they have not
-// taken.
+// ControlLink: one rank's connection to one peer for control messages. It never blocks: bytes that
+// exceed the socket's buffer are queued here. The queue stays short, however slow the peer is,
+// because a rank waits for its peers after each call and announces at most kMessageSlots messages
+// that the peer has not received.
 //
-// One thread at a time (ControlMesh sees to it).
+// Thread safety: one thread at a time; ControlMesh ensures it.
 #pragma once
 
 #include "base/unique_fd.h"
-#include "comm/blame.h"
+#include "comm/failure_attribution.h"
 #include "comm/mesh/control_message.h"
 #include "comm/mesh/peer_sockets.h"
 
@@ -15,39 +15,39 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class ControlLink {
  public:
   enum class Presence {
     present,
-    left,  ///< it said goodbye
-    died,  ///< the connection ended without a goodbye
+    left,  ///< it sent a goodbye message
+    died,  ///< the connection ended without a goodbye message
   };
 
   ControlLink() = default;
-  explicit ControlLink(ProvedConnection connection);
+  explicit ControlLink(AuthenticatedConnection connection);
 
   int fd() const { return socket_.get(); }
   Presence presence() const { return presence_; }
-  /// Whom the peer blamed in its goodbye.
-  Blame blame() const { return blame_; }
+  /// The cause that the peer gave in its goodbye message.
+  Culprit culprit() const { return culprit_; }
 
-  /// Sends it, or keeps it until flush() can. Does nothing once the peer is gone.
+  /// Sends the message, or queues it until flush(). Does nothing once the peer is gone.
   void send(const ControlMessage& message);
   void flush();
   bool has_unsent() const { return !outgoing_.empty(); }
 
-  /// What has come since the last call, or the first part of it where that is much. Notices the end
-  /// of the connection.
+  /// The messages received since the last call, or the first of them if there are many. Detects the
+  /// end of the connection.
   std::vector<ControlMessage> receive();
 
-  /// Says goodbye and, once all is sent, ends this side of the connection; the peer's watcher
-  /// notices at once.
-  void leave(const Blame& blame);
+  /// Sends a goodbye message and, once everything is sent, closes this side of the connection; the
+  /// peer's watcher notices at once.
+  void leave(const Culprit& culprit);
 
-  /// The peer has ended, although its connection has not: a child of it holds that open. Or it does
-  /// not keep to the protocol, and is as good as dead.
+  /// Treats the peer as dead although its connection is open: its process has ended and a child of
+  /// it holds the connection, or it violated the protocol.
   void give_up() { end(); }
 
  private:
@@ -58,9 +58,9 @@ class ControlLink {
   std::string received_;
   std::string outgoing_;
   Presence presence_ = Presence::present;
-  Blame blame_;
+  Culprit culprit_;
   bool said_goodbye_ = false;
-  bool ended_ = false;  ///< this side
+  bool ended_ = false;  ///< this side is closed
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -6,18 +6,18 @@
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
 /// How long a peer keeps this rank waiting before the launcher is asked about it.
 constexpr std::chrono::milliseconds kLookAfter{1000};
 
-/// Looks at the sockets before going to sleep: what is waited for is often a few microseconds away.
+/// Number of socket checks before sleeping: the awaited message is often a few microseconds away.
 constexpr int kSpins = 20;
 
-/// Calls that a peer may be ahead. Two can be under way: it comes to the next one when this rank's
-/// last call has reached it. One that sends many more does not keep to the protocol.
+/// Number of calls that a peer may be ahead. Two are normal: the peer starts its next call when
+/// this rank's last call has reached it. A peer that sends many more violates the protocol.
 constexpr std::size_t kMostCalls = 16;
 
 std::vector<std::string> names_of(const Membership& membership, const std::vector<Peer>& peers) {
@@ -65,8 +65,7 @@ std::vector<int> ControlMesh::others() const {
   return ranks;
 }
 
-// ── Collectives
-// ───────────────────────────────────────────────────────────────────────────────────
+// ── Collectives ──────────────────────────────────────────────────────────────────────────────
 
 void ControlMesh::agree(const Fingerprint& call, const Deadline& deadline) {
   const double start = now_seconds();
@@ -77,21 +76,21 @@ void ControlMesh::agree(const Fingerprint& call, const Deadline& deadline) {
   }
   wait_for_calls(call, deadline);
   const std::vector<int> given_up = given_up_now();
-  // Goes first: where ranks disagree, those who left because of it may have made others give up.
+  // Reported first: ranks that left because of a mismatch may have made others give up.
   require_agreement(take_calls(call));
   throw_if_lost(given_up, call);
   seconds_waited_.store(seconds_waited() + now_seconds() - start, std::memory_order_relaxed);
 }
 
 void ControlMesh::wait_for_calls(const Fingerprint& call, const Deadline& deadline) {
-  Deadline patience = Deadline::after(kLookAfter);
+  Deadline next_look = Deadline::after(kLookAfter);
   for (int round = 0; !all_have_come(); ++round) {
     if (round < kSpins) continue;
-    if (patience.passed()) {
+    if (next_look.passed()) {
       look_for_deaths(without_call_now());
-      patience = Deadline::after(kLookAfter);
+      next_look = Deadline::after(kLookAfter);
     }
-    // A peer may come only after it has got what this rank is still sending.
+    // A peer may arrive only after it has received the messages this rank is still sending.
     const bool moving = move_others();
     if (moving && round % 1024 != 0) continue;
     if (left_) throw Error("this rank has left the group");
@@ -102,10 +101,10 @@ void ControlMesh::wait_for_calls(const Fingerprint& call, const Deadline& deadli
 }
 
 void ControlMesh::throw_if_lost(const std::vector<int>& gone, const Fingerprint& call) {
-  if (!gone.empty()) throw lost_in_call(me(), call.text(), *loss_of(gone.front()));
+  if (!gone.empty()) throw lost_in_call(me(), call.text(), *find_lost_rank(gone.front()));
 }
 
-/// Returns if those who were late have come after all.
+/// Returns if the late ranks have arrived after all.
 void ControlMesh::report_late(const Fingerprint& call, const Deadline& deadline) {
   std::vector<int> stuck = silent_among(without_call_now());
   throw_if_lost(gone_without_call_now(), call);
@@ -114,7 +113,7 @@ void ControlMesh::report_late(const Fingerprint& call, const Deadline& deadline)
   std::erase_if(stuck, [&](int rank) {
     return std::find(missing.begin(), missing.end(), rank) == missing.end();
   });
-  std::vector<Late> late_ones;
+  std::vector<LateRank> late_ones;
   for (int rank : stuck.empty() ? missing : stuck) late_ones.push_back(late(rank));
   throw late_in_call(me(), call.text(), late_ones, deadline);
 }
@@ -139,7 +138,7 @@ std::vector<int> ControlMesh::given_up_now() {
   std::vector<int> ranks;
   for (int rank : others()) {
     const Member& member = members_[static_cast<std::size_t>(rank)];
-    if (member.link.blame().rank >= 0 && member.calls.size() == 1) ranks.push_back(rank);
+    if (member.link.culprit().rank >= 0 && member.calls.size() == 1) ranks.push_back(rank);
   }
   return ranks;
 }
@@ -181,11 +180,10 @@ void ControlMesh::sleep_until_something_comes() {
     }
   }
   ::poll(watched.data(), watched.size(), static_cast<int>(kSlice.count()));
-  nudge_.silence();
+  nudge_.reset();
 }
 
-// ── Messages
-// ──────────────────────────────────────────────────────────────────────────────────────
+// ── Messages ─────────────────────────────────────────────────────────────────────────────────
 
 void ControlMesh::send(int to, const ControlMessage& message) {
   bool unsent = false;
@@ -195,7 +193,7 @@ void ControlMesh::send(int to, const ControlMessage& message) {
     link.send(message);
     unsent = link.has_unsent();
   }
-  if (unsent) wake_watcher();  // who sends the rest
+  if (unsent) wake_watcher();  // the watcher sends the rest
 }
 
 void ControlMesh::expect_messages(bool expected) {
@@ -227,7 +225,7 @@ bool ControlMesh::read_from(int rank) {
       take(rank, message);
       announced |= std::holds_alternative<Announcement>(message);
     }
-  } catch (const Error&) {  // a peer that talks nonsense is as good as dead
+  } catch (const Error&) {  // a peer that violates the protocol counts as dead
     link.give_up();
   }
   return announced;
@@ -236,7 +234,7 @@ bool ControlMesh::read_from(int rank) {
 void ControlMesh::take(int from, const ControlMessage& message) {
   Member& member = members_[static_cast<std::size_t>(from)];
   if (const auto* call = std::get_if<Call>(&message)) {
-    if (member.calls.size() >= kMostCalls) throw Error("a peer is too many calls ahead");
+    if (member.calls.size() >= kMostCalls) throw Error("a peer sent too many calls ahead of time");
     member.calls.push_back(call->fingerprint);
     member.last_call = call->fingerprint;
   } else if (std::holds_alternative<Ask>(message)) {
@@ -249,4 +247,4 @@ void ControlMesh::take(int from, const ControlMessage& message) {
   }
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

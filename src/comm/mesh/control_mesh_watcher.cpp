@@ -3,18 +3,18 @@
 
 #include <poll.h>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// How long a watcher that is not asked to read leaves what has come in the sockets. Less than it
-/// takes a sender to conclude from a full buffer that this host is dead (detect_dead_hosts).
+/// How long a watcher that does not read leaves data in the sockets. Less than the time after which
+/// a sender concludes from a full buffer that this host is dead (detect_dead_hosts).
 constexpr std::chrono::milliseconds kReadAfter{1000};
 
 }  // namespace
 
 void ControlMesh::wake_watcher() {
-  wake_.ring();
+  wake_.wake();
 }
 
 void ControlMesh::watch() {
@@ -22,7 +22,7 @@ void ControlMesh::watch() {
   }
 }
 
-/// Sleeps until a connection ends, or until there is something to do for it; false when closing.
+/// Sleeps until a connection ends, or until the watcher has work to do; false when closing.
 bool ControlMesh::watch_once() {
   std::vector<pollfd> watched{{wake_.fd(), POLLIN, 0}};
   std::vector<int> ranks{-1};
@@ -41,16 +41,16 @@ bool ControlMesh::watch_once() {
   }
   const bool idle =
       ::poll(watched.data(), watched.size(), static_cast<int>(kReadAfter.count())) == 0;
-  wake_.silence();
+  wake_.reset();
   Lock lock(mutex_);
   bool caught = false;
   for (std::size_t i = 1; i < watched.size(); ++i) {
     if (watched[i].revents != 0 || idle) caught |= read_from(ranks[i]);
   }
-  // Announcements that nobody read for a while may be many.
+  // Announcements that no thread read for a while may be many.
   catching_up_ = caught && (idle || catching_up_);
-  if (agreeing_) nudge_.ring();
+  if (agreeing_) nudge_.wake();
   return true;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -51,8 +51,7 @@ class Reader {
   template <typename E>
   E take_enum(E last) {
     const auto value = take<std::uint8_t>();
-    if (value > static_cast<std::uint8_t>(last))
-      throw Error("a control message that makes no sense");
+    if (value > static_cast<std::uint8_t>(last)) throw Error("an invalid control message");
     return static_cast<E>(value);
   }
 
@@ -120,7 +119,7 @@ Call read_call(Reader& reader) {
 std::uint32_t read_slot(Reader& reader) {
   const auto slot = reader.take<std::uint32_t>();
   if (slot == kCollectiveSlot || slot > kMessageSlots)
-    throw Error("a control message with a slot that no message can have");
+    throw Error("a control message with an invalid slot");
   return slot;
 }
 
@@ -129,7 +128,7 @@ Announcement read_announcement(Reader& reader) {
   message.tag = reader.take<std::int32_t>();
   message.slot = read_slot(reader);
   message.bytes = reader.take<std::uint64_t>();
-  if (message.tag < 0) throw Error("a control message that announces nonsense");
+  if (message.tag < 0) throw Error("a control message with an invalid announcement");
   return message;
 }
 
@@ -143,7 +142,7 @@ Taken read_taken(Reader& reader) {
 Goodbye read_goodbye(Reader& reader) {
   const auto culprit = reader.take<std::int32_t>();
   const auto died = reader.take<std::uint8_t>();
-  if (died > 1) throw Error("a control message that makes no sense");
+  if (died > 1) throw Error("an invalid control message");
   return {culprit, died == 1};
 }
 
@@ -179,4 +178,4 @@ ControlMessage decode_control_message(std::string_view bytes) {
   return message;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -2,29 +2,29 @@
 
 #include "base/free_memory.h"
 #include "base/pages.h"
+#include "base/sleep.h"
 #include "comm/collectives/tree.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// How long a wait goes on without looking around.
+/// Longest wait without a check of the peers.
 constexpr std::chrono::milliseconds kSlice{50};
 
 /// How long a peer keeps this rank waiting before the launcher is asked about it.
 constexpr std::chrono::milliseconds kLookAfter{1000};
 
-/// What a peer sent before it failed may still be on its way.
+/// Data that a peer sent before it failed may still be in transit.
 constexpr double kLingerSeconds = 1;
 
-/// What a peer sent before it left of its own accord is on its way, and may be long. A wire that
-/// can tell that nothing more comes ends the waiting earlier. Nor have the others done their part
-/// of a native collective when the first has.
+/// Data that a peer sent before it left normally is in transit, and may be long. A wire that can
+/// tell that nothing more arrives ends the wait earlier. The same holds for a native collective:
+/// the other ranks may still be in it when the first has finished.
 constexpr double kLeftLingerSeconds = 10;
 
 }  // namespace
@@ -33,33 +33,32 @@ MeshTransport::MeshTransport(RunContext run, Membership membership, WireKind kin
                              const WaitLimit& limit)
     : run_(std::move(run)), membership_(std::move(membership)), kind_(std::move(kind)) {
   std::vector<Peer> peers = connect_peers(run_, membership_, kind_.channels, limit);
-  mailroom_ = std::make_unique<Mailroom>(membership_.size());
+  matcher_ = std::make_unique<MessageMatcher>(membership_.size());
   control_ = std::make_unique<ControlMesh>(
       run_, membership_, std::string(kind_.name), peers,
-      [this](int from, const ControlMessage& message) { return mailroom_->take(from, message); });
+      [this](int from, const ControlMessage& message) { return matcher_->take(from, message); });
   control_->while_waiting([&] {
     limit.check();
     return false;
   });
   try {
-    // The wire is made when all are known to be there, and used when all have made it.
+    // The wire is made when all ranks are known to be present, and used when all have made it.
     agree({.operation = Operation::barrier}, limit.deadline);
     wire_ = kind_.make(run_, membership_, peers, limit);
-    mailroom_->use(*wire_);
+    matcher_->use(*wire_);
     agree({.operation = Operation::barrier}, limit.deadline);
   } catch (...) {
-    control_->leave(blame_in(std::current_exception()));
+    control_->leave(culprit_in(std::current_exception()));
     throw;
   }
   control_->while_waiting({});
 }
 
 MeshTransport::~MeshTransport() {
-  control_.reset();  // says goodbye, and ends the thread that may still match messages
+  control_.reset();  // sends the goodbye, and ends the thread that may still match messages
 }
 
-// ── Collectives
-// ───────────────────────────────────────────────────────────────────────────────────
+// ── Collectives ──────────────────────────────────────────────────────────────────────────────
 
 void MeshTransport::agree(const Fingerprint& call, const Deadline& deadline) {
   throw_if_abandoned();
@@ -67,7 +66,7 @@ void MeshTransport::agree(const Fingerprint& call, const Deadline& deadline) {
   try {
     control_->agree(call, deadline);
   } catch (const Error&) {
-    throw_if_abandoned();  // by another thread meanwhile: that is why
+    throw_if_abandoned();  // another thread abandoned the transport: report its reason
     throw;
   }
 }
@@ -80,7 +79,7 @@ void MeshTransport::watch(const Deadline& deadline) {
     double& since = gone_since_[rank];
     if (since == 0) since = now_seconds();
     if (!control_->failed(rank) && now_seconds() - since < kLeftLingerSeconds) continue;
-    throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(rank));
+    throw lost_in_call(control_->me(), current_.text(), *control_->find_lost_rank(rank));
   }
   if (!deadline.passed()) return;
   const int first = rank() == 0 ? 1 : 0;
@@ -95,7 +94,7 @@ void MeshTransport::show_waiting() {
 
 void MeshTransport::throw_if_failed(int peer) {
   if (control_->failed(peer))
-    throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(peer));
+    throw lost_in_call(control_->me(), current_.text(), *control_->find_lost_rank(peer));
 }
 
 void MeshTransport::throw_if_another_is_late(const TimeoutError& late) {
@@ -105,11 +104,11 @@ void MeshTransport::throw_if_another_is_late(const TimeoutError& late) {
   const int peer = static_cast<int>(found - labels.begin());
   const int culprit = control_->culprit_behind(peer);
   if (culprit == peer || culprit == rank()) return;
-  const Late other = control_->late(culprit);
+  const LateRank other = control_->late(culprit);
   throw TimeoutError(
-      fmt::format("{}. But rank {} waits too; the one that does not is {}, whose last "
-                  "call was {}",
-                  late.what(), late.rank(), other.who, other.last_call),
+      fmt::format("{}. But rank {} is itself waiting; the rank that is not waiting is {}, "
+                  "whose last call was {}",
+                  late.what(), late.rank(), other.name, other.last_call),
       other.rank);
 }
 
@@ -122,7 +121,7 @@ Memory MeshTransport::allocate(std::size_t bytes, const Fingerprint& call,
   tree_all_reduce(*this, {&got, 1, DataType::int32}, ReduceOp::min, deadline);
   if (got == 0)
     throw Error(
-        fmt::format("[{}] not every rank could get {} bytes of memory: free some, or use "
+        fmt::format("[{}] not every rank could allocate {} bytes of memory: free some, or use "
                     "fewer workers or a smaller model",
                     name(), bytes));
   return Memory(memory, memory.get(), bytes);
@@ -136,11 +135,10 @@ void MeshTransport::require_all_present() {
   show_waiting();
   for (int rank = 0; rank < size(); ++rank)
     if (rank != this->rank() && control_->gone(rank))
-      throw lost_in_call(control_->me(), current_.text(), *control_->loss_of(rank));
+      throw lost_in_call(control_->me(), current_.text(), *control_->find_lost_rank(rank));
 }
 
-// ── Messages
-// ──────────────────────────────────────────────────────────────────────────────────────
+// ── Messages ─────────────────────────────────────────────────────────────────────────────────
 
 std::shared_ptr<Request> MeshTransport::start_send(int to, std::int32_t tag,
                                                    std::span<const std::byte> data) {
@@ -156,14 +154,14 @@ std::shared_ptr<Request> MeshTransport::start_send(int to, std::int32_t tag,
     start_on_wire(*request, kCollectiveSlot);
     return request;
   }
-  if (const auto slot = mailroom_->post(request)) {
+  if (const auto slot = matcher_->post(request)) {
     start_on_wire(*request, *slot);
     control_->send(to, Announcement{tag, *slot, data.size()});
   } else {
     request->queued = true;
-    follow_messages();  // the peer will say when it has taken earlier ones
+    follow_messages();  // the peer acknowledges earlier messages
   }
-  mailroom_->keep(request);
+  matcher_->keep(request);
   return request;
 }
 
@@ -183,18 +181,18 @@ std::shared_ptr<Request> MeshTransport::start_recv(int from, std::int32_t tag,
     start_on_wire(*request, kCollectiveSlot);
     return request;
   }
-  control_->progress();  // its announcement may be here already
-  if (auto taken = mailroom_->want(request)) control_->send(from, std::move(*taken));
-  mailroom_->keep(request);
+  control_->progress();  // its announcement may have arrived already
+  if (auto taken = matcher_->want(request)) control_->send(from, std::move(*taken));
+  matcher_->keep(request);
   follow_messages();
   return request;
 }
 
-/// One thread at a time: else one that saw no receives left could have the last word against one
-/// that has just started another.
+/// One thread at a time: otherwise a thread that saw no pending receives could overwrite the state
+/// of one that has just started another.
 void MeshTransport::follow_messages() {
   Lock lock(following_);
-  control_->expect_messages(mailroom_->expects_messages());
+  control_->expect_messages(matcher_->expects_messages());
 }
 
 void MeshTransport::start_on_wire(MeshRequest& request, Slot slot) {
@@ -210,13 +208,13 @@ void MeshTransport::start_on_wire(MeshRequest& request, Slot slot) {
 
 void MeshTransport::wait(Request& request, const Deadline& deadline) {
   auto& message = static_cast<MeshRequest&>(request);
-  Deadline patience = Deadline::after(kLookAfter);
-  // While something else is to be sent, nobody sleeps.
+  Deadline next_look = Deadline::after(kLookAfter);
+  // While data is still to be sent, the wait does not sleep.
   while (!advance(message, control_->move_others() ? std::chrono::milliseconds(0) : kSlice)) {
     control_->progress();
-    if (patience.passed()) {
+    if (next_look.passed()) {
       control_->look_for_deaths({message.peer});
-      patience = Deadline::after(kLookAfter);
+      next_look = Deadline::after(kLookAfter);
     }
     look_around(message, deadline);
   }
@@ -230,11 +228,11 @@ bool MeshTransport::done(Request& request) {
   return false;
 }
 
-/// Waits for the request, but no longer than `slice`; returns whether it is done.
+/// Waits for the request, at most `slice`; returns whether it is done.
 bool MeshTransport::advance(MeshRequest& request, std::chrono::milliseconds slice) {
   throw_if_abandoned();
   if (request.tag != kCollectiveTag) {
-    if (!mailroom_->wait_until_matched(request, slice)) return false;
+    if (!matcher_->wait_until_matched(request, slice)) return false;
     if (request.incoming || request.queued) follow_messages();
   }
   if (request.came != request.bytes)
@@ -251,36 +249,37 @@ bool MeshTransport::advance(MeshRequest& request, std::chrono::milliseconds slic
 void MeshTransport::look_around(MeshRequest& request, const Deadline& deadline) {
   if (control_->gone(request.peer)) {
     if (request.peer_gone_since == 0) request.peer_gone_since = now_seconds();
-    // All it announced has been read. What it announced may still come.
-    const bool may_come = request.incoming && mailroom_->matched(request);
+    // All its announcements have been read. The announced data may still arrive.
+    const bool may_come = request.incoming && matcher_->matched(request);
     const double linger = control_->failed(request.peer) ? kLingerSeconds : kLeftLingerSeconds;
     if (may_come && now_seconds() - request.peer_gone_since < linger) return;
     if (!request.incoming && now_seconds() - request.peer_gone_since < kLingerSeconds) return;
-    throw lost_with_message(control_->me(), awaited_of(request), *control_->loss_of(request.peer));
+    throw lost_with_message(control_->me(), awaited_of(request),
+                            *control_->find_lost_rank(request.peer));
   }
   if (!deadline.passed()) return;
   const int culprit = control_->culprit_behind(request.peer);
   if (advance(request, std::chrono::milliseconds(0))) return;
-  if (control_->gone(request.peer)) return;  // next time round it is a loss
+  if (control_->gone(request.peer)) return;  // the next call reports it as lost
   AwaitedMessage awaited = awaited_of(request);
-  if (request.tag != kCollectiveTag) awaited.held_up = mailroom_->held_up(request);
+  if (request.tag != kCollectiveTag) awaited.held_up = matcher_->held_up(request);
   throw late_message(control_->me(), awaited, control_->late(request.peer), control_->late(culprit),
                      deadline);
 }
 
-/// The wire broke: the control mesh knows why, or will in a moment.
+/// The wire broke: the control mesh knows the cause, or will in a moment.
 void MeshTransport::report_broken(const MeshRequest& request, const std::string& what) {
   const Deadline news = Deadline::after(std::chrono::seconds(2));
   while (!news.passed()) {
     control_->progress();
     if (control_->gone(request.peer))
       throw lost_with_message(control_->me(), awaited_of(request),
-                              *control_->loss_of(request.peer));
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                              *control_->find_lost_rank(request.peer));
+    sleep_for(std::chrono::milliseconds(5));
   }
   throw PeerLostError(membership_.labels[static_cast<std::size_t>(request.peer)],
                       fmt::format("[{}] rank {} lost its connection to {}: {}", name(),
-                                  membership_.label(), control_->late(request.peer).who, what));
+                                  membership_.label(), control_->late(request.peer).name, what));
 }
 
 AwaitedMessage MeshTransport::awaited_of(const MeshRequest& request) const {
@@ -292,18 +291,17 @@ AwaitedMessage MeshTransport::awaited_of(const MeshRequest& request) const {
           ""};
 }
 
-// ── Leaving
-// ───────────────────────────────────────────────────────────────────────────────────────
+// ── Leaving ──────────────────────────────────────────────────────────────────────────────────
 
 void MeshTransport::abandon(std::exception_ptr why) {
-  const Blame blame = blame_in(why);
+  const Culprit culprit = culprit_in(why);
   {
     Lock lock(mutex_);
     if (!error_) error_ = std::move(why);
   }
-  control_->leave(blame);
+  control_->leave(culprit);
   wire_->close();
-  mailroom_->drop_all();
+  matcher_->drop_all();
 }
 
 void MeshTransport::throw_if_abandoned() {
@@ -311,4 +309,4 @@ void MeshTransport::throw_if_abandoned() {
   if (error_) std::rethrow_exception(error_);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,21 +1,22 @@
-// MeshTransport: the transport between ranks that share nothing but a network. A wire (gloo, mpi)
-// moves the bytes; the control mesh makes it safe; the mailroom matches messages.
+// MeshTransport: the transport between ranks that are connected only by a network. A wire (gloo,
+// mpi) moves the bytes, the control mesh detects failures and mismatches, and the matcher pairs
+// sends with receives.
 #pragma once
 
 #include "comm/mesh/control_mesh.h"
-#include "comm/mesh/mailroom.h"
+#include "comm/mesh/message_matcher.h"
 #include "comm/transport.h"
 
 #include <functional>
 #include <map>
 #include <memory>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// A kind of wire: how to make one.
+/// A kind of wire, and how to make one.
 struct WireKind {
   std::string_view name;
-  /// Connections that each two ranks need; the first is the control mesh's.
+  /// Number of connections between every two ranks; the first belongs to the control mesh.
   int channels = 1;
   std::function<std::unique_ptr<Wire>(const RunContext& run, const Membership& membership,
                                       std::vector<Peer>& peers, const WaitLimit& limit)>
@@ -25,7 +26,7 @@ struct WireKind {
 class MeshTransport : public Transport {
  public:
   /// Joins the group and waits until all ranks have. Throws PeerLostError, TimeoutError or Error,
-  /// and what the limit's tick throws.
+  /// and the exceptions of the limit's tick.
   MeshTransport(RunContext run, Membership membership, WireKind kind, const WaitLimit& limit);
 
   /// Leaves the group.
@@ -50,18 +51,18 @@ class MeshTransport : public Transport {
   std::uint64_t bytes_moved() const override { return bytes_sent_.load(std::memory_order_relaxed); }
   double seconds_waited() const override { return control_->seconds_waited(); }
 
-  /// Called while this rank waits; see ControlMesh.
+  /// Sets the function that is called while this rank waits; see ControlMesh.
   void while_waiting(std::function<bool()> move_others) {
     control_->while_waiting(std::move(move_others));
   }
 
-  // For a rank that waits for something that is not on this transport.
-  /// Shows peers that ask that this rank waits.
+  // For a rank that waits for an event outside this transport.
+  /// Answers peers that ask whether this rank is waiting.
   void show_waiting();
-  /// Throws PeerLostError if the peer is gone, and not of its own accord.
+  /// Throws PeerLostError if the peer is gone, unless it left normally.
   void throw_if_failed(int peer);
-  /// The rank that it waited for was late. Throws another TimeoutError if that one only waits for
-  /// another of this transport. Takes a moment.
+  /// Reports that the awaited rank was late. Throws another TimeoutError if that rank is itself
+  /// waiting for a rank of this transport. Blocks briefly.
   void throw_if_another_is_late(const TimeoutError& late);
 
  private:
@@ -77,15 +78,15 @@ class MeshTransport : public Transport {
   const Membership membership_;
   const WireKind kind_;
   std::unique_ptr<Wire> wire_;
-  std::unique_ptr<Mailroom> mailroom_;
+  std::unique_ptr<MessageMatcher> matcher_;
   std::unique_ptr<ControlMesh> control_;
-  Fingerprint current_;               ///< the collective under way, or the last one
-  std::map<int, double> gone_since_;  ///< during native collectives: when ranks were found gone
+  Fingerprint current_;               ///< the running collective, or the last one
+  std::map<int, double> gone_since_;  ///< native collectives only: when each rank was found gone
   std::atomic<std::uint64_t> bytes_sent_{0};
-  Mutex following_;  ///< taken before the mailroom's lock and the mesh's, never after
+  Mutex following_;  ///< taken before the matcher's lock and the mesh's, never after
 
   Mutex mutex_;
   std::exception_ptr error_ GUARDED_BY(mutex_);
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

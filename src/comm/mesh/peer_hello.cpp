@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <limits>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -33,7 +33,7 @@ PeerHello PeerHello::decode(const std::string& bytes) {
   return {number_in(words[0]), number_in(words[1])};
 }
 
-HelloProgress receive_hello(ProvedConnection& connection, PeerHello& hello) {
+HelloProgress receive_hello(AuthenticatedConnection& connection, PeerHello& hello) {
   std::string& received = connection.received;
   if (received.size() < PeerHello::kBytes) {
     char block[PeerHello::kBytes];
@@ -49,4 +49,4 @@ HelloProgress receive_hello(ProvedConnection& connection, PeerHello& hello) {
   return HelloProgress::whole;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

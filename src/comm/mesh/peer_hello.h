@@ -1,6 +1,6 @@
-// PeerHello: the first bytes on a new connection between two ranks: which rank opened it, and which
-// channel it is. They have a fixed length. What comes from the network is not trusted: the hello
-// may come in pieces, together with bytes that follow it, or be none.
+// PeerHello: the first bytes on a new connection between two ranks: the rank that opened it, and
+// the channel. Their length is fixed. Bytes from the network are not trusted: the hello may arrive
+// in pieces, together with bytes that follow it, or be invalid.
 #pragma once
 
 #include "base/guarded_listener.h"
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 struct PeerHello {
   static constexpr std::size_t kBytes = 24;
@@ -24,9 +24,9 @@ struct PeerHello {
 
 enum class HelloProgress { whole, incomplete, connection_ended };
 
-/// Moves the hello off the front of `connection.received`. What is missing of it is read from the
-/// socket, without waiting, and not a byte more: the bytes behind it may be for another reader.
-/// Sets `hello` if it is whole. Throws Error if it is not a hello.
-HelloProgress receive_hello(ProvedConnection& connection, PeerHello& hello);
+/// Takes the hello off the front of `connection.received`. Missing bytes are read from the socket,
+/// without waiting and without reading past the hello, because the bytes behind it may be for
+/// another reader. Sets `hello` if it is complete. Throws Error if it is not a hello.
+HelloProgress receive_hello(AuthenticatedConnection& connection, PeerHello& hello);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -17,11 +17,11 @@
 #include <limits>
 #include <list>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Where a rank listens and who it is, as the store has it: "10.0.0.1:4711 812 node7".
+/// A rank's address and identity, as published in the store: "10.0.0.1:4711 812 node7".
 struct Card {
   Address address;
   int pid = 0;
@@ -31,7 +31,8 @@ struct Card {
 
   static Card parse(const std::string& text, const std::string& whose) {
     const std::vector<std::string> words = split(text, ' ');
-    if (words.size() != 3) throw Error(fmt::format("the store's address of {} is no such", whose));
+    if (words.size() != 3)
+      throw Error(fmt::format("the store has an invalid address for {}", whose));
     return {Address::parse(words[0], whose + "'s address"),
             static_cast<int>(
                 parse_integer(words[1], whose + "'s pid", 1, std::numeric_limits<int>::max())),
@@ -80,11 +81,11 @@ class Connector {
   void connect_to_rank(int below) {
     const Address address = look_up(below);
     for (int channel = 0; channel < channels_; ++channel) {
-      ProvedConnection connection =
-          connect_proved(address, run_.token, purpose_, {limit_.deadline, [&] {
-                                                           limit_.check();
-                                                           look_for_deaths({below});
-                                                         }});
+      AuthenticatedConnection connection =
+          connect_authenticated(address, run_.token, purpose_, {limit_.deadline, [&] {
+                                                                  limit_.check();
+                                                                  look_for_deaths({below});
+                                                                }});
       const std::string hello = PeerHello{membership_.rank, channel}.encode();
       // The first bytes on a new connection always fit its buffer.
       if (::send(connection.socket.get(), hello.data(), hello.size(), MSG_NOSIGNAL) !=
@@ -93,8 +94,8 @@ class Connector {
                                 membership_.labels[index(below)], last_system_error()));
       if (!may_send_ahead(channel, connection))
         throw Error(
-            fmt::format("rank {} sent data before it knew who connected: it is not of this "
-                        "version",
+            fmt::format("rank {} sent data before it received this rank's hello: it runs "
+                        "another version of Lockstep",
                         membership_.labels[index(below)]));
       peers_[index(below)].channels[index(channel)] = std::move(connection);
     }
@@ -104,34 +105,34 @@ class Connector {
     limit_.check();
     if (limit_.deadline.passed()) report_missing();
     std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
-    for (const ProvedConnection& guest : guests_)
-      watched.push_back({guest.socket.get(), POLLIN, 0});
+    for (const AuthenticatedConnection& connection : unidentified_)
+      watched.push_back({connection.socket.get(), POLLIN, 0});
     const auto left = std::min(limit_.deadline.left(), GuardedListener::kTick);
     if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) == 0)
       look_for_deaths(missing());
-    for (ProvedConnection& connection : listener_.service())
-      guests_.push_back(std::move(connection));
+    for (AuthenticatedConnection& connection : listener_.service())
+      unidentified_.push_back(std::move(connection));
     if (const int error = listener_.shortage())
       throw DescriptorShortageError("accept the connections of other ranks", error);
-    for (auto guest = guests_.begin(); guest != guests_.end();)
-      guest = seat(*guest) ? guests_.erase(guest) : std::next(guest);
+    for (auto connection = unidentified_.begin(); connection != unidentified_.end();)
+      connection = place(*connection) ? unidentified_.erase(connection) : std::next(connection);
   }
 
-  /// Returns whether the guest needs no more attention: it said who it is, it is gone, or it is not
-  /// one that is expected. The latter ends nothing, since another may still come in its place; if
-  /// none does, it is part of the error.
-  bool seat(ProvedConnection& guest) {
+  /// Returns whether the connection is settled: it identified itself, it ended, or it is not
+  /// expected. An unexpected one does not fail the group, since another may still take its place;
+  /// if none does, it is named in the error.
+  bool place(AuthenticatedConnection& connection) {
     try {
-      return seat_expected(guest);
+      return place_expected(connection);
     } catch (const Error& error) {
       refused_ = error.what();
       return true;
     }
   }
 
-  bool seat_expected(ProvedConnection& guest) {
+  bool place_expected(AuthenticatedConnection& connection) {
     PeerHello hello;
-    const HelloProgress progress = receive_hello(guest, hello);
+    const HelloProgress progress = receive_hello(connection, hello);
     if (progress != HelloProgress::whole) return progress == HelloProgress::connection_ended;
     if (hello.rank <= membership_.rank || hello.rank >= membership_.size() ||
         hello.channel >= channels_)
@@ -140,28 +141,28 @@ class Connector {
                       "ranks {} to {} here, with {} channels each",
                       hello.rank, hello.channel, membership_.group, membership_.rank + 1,
                       membership_.size() - 1, channels_));
-    if (!may_send_ahead(hello.channel, guest)) return true;
-    ProvedConnection& place = peers_[index(hello.rank)].channels[index(hello.channel)];
+    if (!may_send_ahead(hello.channel, connection)) return true;
+    AuthenticatedConnection& place = peers_[index(hello.rank)].channels[index(hello.channel)];
     if (!place.socket) --expected_;
-    place = std::move(guest);
+    place = std::move(connection);
     return true;
   }
 
-  /// The control mesh takes bytes that came too early. A wire reads its sockets itself: such bytes
-  /// would be lost, and every later one taken for another.
-  static bool may_send_ahead(int channel, const ProvedConnection& connection) {
+  /// The control mesh accepts bytes that arrived early. A wire reads its sockets itself: such bytes
+  /// would be lost, and all later ones misinterpreted.
+  static bool may_send_ahead(int channel, const AuthenticatedConnection& connection) {
     return channel == kControlChannel || connection.received.empty();
   }
 
   std::vector<int> missing() const {
     std::vector<int> ranks;
     for (int rank = membership_.rank + 1; rank < membership_.size(); ++rank)
-      for (const ProvedConnection& channel : peers_[index(rank)].channels)
+      for (const AuthenticatedConnection& channel : peers_[index(rank)].channels)
         if (!channel.socket && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
     return ranks;
   }
 
-  /// At most once a tick, however often it is called.
+  /// At most once per tick, however often it is called.
   void look_for_deaths(const std::vector<int>& ranks) {
     if (!next_look_.passed()) return;
     next_look_ = Deadline::after(GuardedListener::kTick);
@@ -194,10 +195,11 @@ class Connector {
   const std::string purpose_;
   GuardedListener listener_;
   std::vector<Peer> peers_;
-  std::list<ProvedConnection> guests_;  ///< proved, but they have not yet said who they are
+  /// Authenticated, but their rank is not known yet.
+  std::list<AuthenticatedConnection> unidentified_;
   Deadline next_look_ = Deadline::after(GuardedListener::kTick);
-  std::string refused_;  ///< why a guest was last sent away; empty if none was
-  int expected_ = 0;     ///< connections from ranks above that are still to come
+  std::string refused_;  ///< why a connection was last refused; empty if none was
+  int expected_ = 0;     ///< number of connections from ranks above that are missing
 };
 
 }  // namespace
@@ -207,4 +209,4 @@ std::vector<Peer> connect_peers(const RunContext& run, const Membership& members
   return Connector(run, membership, channels, limit).connect();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,7 +1,7 @@
-// The connections between all ranks of a group: how they are made. Every rank listens, tells the
-// others where through the store, connects to all ranks below it and accepts all above it. Each
-// connection proves the run's token before anything else is said on it, so that no stranger can
-// take a rank's place.
+// Connecting all ranks of a group. Every rank listens, publishes its address in the store, connects
+// to all ranks below it and accepts connections from all ranks above it. Each connection is
+// authenticated with the run's token before any other data, so that no other process can take a
+// rank's place.
 #pragma once
 
 #include "base/guarded_listener.h"
@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// The channel that the control mesh takes; the others are the wire's.
+/// The channel of the control mesh; the others belong to the wire.
 constexpr int kControlChannel = 0;
 
-/// A peer, and this rank's connections to it: one a channel, all proved.
+/// A peer, and this rank's authenticated connections to it, one per channel.
 struct Peer {
   int pid = 0;
   std::string host;  ///< its host's name, for messages
-  std::vector<ProvedConnection> channels;
+  std::vector<AuthenticatedConnection> channels;
 };
 
-/// Connects all ranks of a group with `channels` connections each, and returns a Peer a rank; this
-/// rank's own has none. A collective. Throws PeerLostError, TimeoutError that names who did not
-/// come, or Error, and what the limit's tick throws.
+/// Connects all ranks of a group with `channels` connections each, and returns one Peer per rank;
+/// this rank's own has no connections. A collective. Throws PeerLostError, TimeoutError that names
+/// the missing ranks, or Error, and the exceptions of the limit's tick.
 std::vector<Peer> connect_peers(const RunContext& run, const Membership& membership, int channels,
                                 const WaitLimit& limit);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

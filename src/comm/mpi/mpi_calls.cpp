@@ -2,12 +2,13 @@
 
 #include <lockstep/error.h>
 
+#include "base/sleep.h"
+
 #include <fmt/format.h>
 
 #include <sched.h>
-#include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 void check_mpi(int code, std::string_view what) {
   if (code == MPI_SUCCESS) return;
@@ -19,7 +20,7 @@ void check_mpi(int code, std::string_view what) {
       length > 0 ? std::string_view(text, static_cast<std::size_t>(length)) : "unknown error"));
 }
 
-void Patience::pause() {
+void Backoff::pause() {
   using namespace std::chrono_literals;
   constexpr int kSpins = 64;
   if (++spins_ < kSpins) return;
@@ -28,7 +29,7 @@ void Patience::pause() {
   if (now - start_ < 1ms)
     ::sched_yield();
   else
-    std::this_thread::sleep_for(now - start_ < 20ms ? 50us : 200us);
+    sleep_for(now - start_ < 20ms ? 50us : 200us);
 }
 
 bool test_request(MPI_Request& request, std::string_view what) {
@@ -40,12 +41,12 @@ bool test_request(MPI_Request& request, std::string_view what) {
 
 bool poll(const std::function<bool()>& done, std::chrono::milliseconds limit) {
   const Deadline deadline = Deadline::after(limit);
-  Patience patience;
+  Backoff backoff;
   while (!done()) {
     if (deadline.passed()) return false;
-    patience.pause();
+    backoff.pause();
   }
   return true;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -11,11 +11,11 @@
 #include <limits>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// MPI counts in int, and so do Open MPI's collectives when they add up the parts of all ranks.
+/// MPI counts in int, and Open MPI's collectives add up the parts of all ranks in int too.
 int checked_count(std::size_t count, std::size_t total) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (total > kMost)
@@ -37,7 +37,8 @@ bool overlap(ConstArrayView a, ConstArrayView b) {
   return before(first, second + b.bytes()) && before(second, first + a.bytes());
 }
 
-/// A copy of what MPI may not read where it writes; empty if the arrays lie apart.
+/// A copy of an input that overlaps the output, which MPI forbids; empty if the arrays are
+/// disjoint.
 std::vector<std::byte> copy_if_overlapping(ConstArrayView read, ConstArrayView written) {
   if (!overlap(read, written)) return {};
   const auto* bytes = static_cast<const std::byte*>(read.data);
@@ -153,7 +154,7 @@ void MpiCollectives::run(std::string_view name, const Start& start, const Watch&
   } catch (...) {
     auto ended = [&] {
       try {
-        return poll([&] { return test_request(request, name); }, kFarewell);
+        return poll([&] { return test_request(request, name); }, kAbandonTime);
       } catch (const Error&) {
         return false;
       }
@@ -161,7 +162,7 @@ void MpiCollectives::run(std::string_view name, const Start& start, const Watch&
     link_->keep_communicator();
     if (!ended())
       MpiRuntime::instance().shut(
-          fmt::format("a collective ({}) was given up, which MPI cannot take back", name));
+          fmt::format("a collective ({}) was abandoned, which MPI cannot cancel", name));
     throw;
   }
 }
@@ -182,4 +183,4 @@ const void* MpiCollectives::part(const void* all, std::size_t count, DataType ty
          static_cast<std::size_t>(rank_) * count * size_of(type);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

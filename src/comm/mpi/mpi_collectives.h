@@ -1,4 +1,4 @@
-// MPI's own nonblocking collectives, waited for in a loop that lets somebody watch.
+// MPI's nonblocking collectives, polled in a loop that calls a watch function.
 #pragma once
 
 #include "comm/mesh/wire.h"
@@ -9,10 +9,10 @@
 #include <memory>
 #include <string_view>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// If `watch` throws, the collective is given a moment to end; then the runtime is shut, because
-/// MPI cannot take collectives back. Arrays longer than 2^31 - 1 elements are refused.
+/// If `watch` throws, the collective gets a moment to end; then the runtime is shut down, because
+/// MPI cannot cancel collectives. Arrays of more than 2^31 - 1 elements are rejected.
 class MpiCollectives : public NativeCollectives {
  public:
   MpiCollectives(std::shared_ptr<MpiLink> link, int rank, int size);
@@ -31,7 +31,7 @@ class MpiCollectives : public NativeCollectives {
   /// Starts a collective and returns when it is done.
   void run(std::string_view name, const Start& start, const Watch& watch);
   void finish(MPI_Request& request, std::string_view name, const Watch& watch);
-  /// This rank's part of `all`, which holds `count` elements of every rank.
+  /// This rank's part of `all`, which holds `count` elements per rank.
   const void* part(const void* all, std::size_t count, DataType type) const;
 
   std::shared_ptr<MpiLink> link_;
@@ -39,4 +39,4 @@ class MpiCollectives : public NativeCollectives {
   const int size_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

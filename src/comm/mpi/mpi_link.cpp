@@ -12,11 +12,12 @@
 #include <limits>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// Groups that are made at the same time must not be confused: a number from the name.
+/// A number derived from the group's name, so that groups created at the same time are not
+/// confused.
 int tag_of(const std::string& group) {
   constexpr auto kMost = static_cast<std::uint32_t>(std::numeric_limits<int>::max());
   return static_cast<int>(group_mark(group) % kMost);
@@ -40,7 +41,7 @@ MPI_Comm create_communicator(const std::vector<int>& members, int tag) {
 std::string not_made(const std::vector<int>& members, const std::string& group,
                      const Deadline& deadline) {
   return fmt::format(
-      "[mpi] not all {} members came to make the group '{}' within {} s: look for one that failed",
+      "[mpi] not all {} members joined the group '{}' within {} s: look for a rank that failed",
       members.size(), group, deadline.seconds());
 }
 
@@ -50,8 +51,8 @@ std::shared_ptr<MpiLink> MpiLink::meet(const std::vector<int>& members, const st
                                        const WaitLimit& limit) {
   MpiRuntime& runtime = MpiRuntime::instance();
   { const MpiRuntime::Visit visit = runtime.enter(); }
-  // MPI can only make communicators in a call that blocks. A thread of its own lets us give up; if
-  // that happens it stays inside MPI until the process ends.
+  // MPI creates communicators only in a blocking call. A separate thread allows a timeout; after a
+  // timeout the thread stays inside MPI until the process ends.
   std::promise<MPI_Comm> promise;
   std::future<MPI_Comm> created = promise.get_future();
   std::thread maker([members, tag = tag_of(group), promise = std::move(promise)]() mutable {
@@ -88,12 +89,12 @@ MpiLink::~MpiLink() {
   MpiRuntime& runtime = MpiRuntime::instance();
   if (free_ && !closed_) {
     try {
-      // Open MPI frees it without talking to anybody.
+      // Open MPI frees it without communication.
       const MpiRuntime::Visit visit = runtime.enter();
       MPI_Comm communicator = communicator_;
       MPI_Comm_free(&communicator);
     } catch (const Error&) {
-      // The runtime was shut: what it holds goes with the process.
+      // The runtime was shut down: its resources are freed when the process ends.
     }
   }
   runtime.count_wire(-1);
@@ -113,4 +114,4 @@ void MpiLink::close() {
   MpiRuntime::instance().skip_finalize();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

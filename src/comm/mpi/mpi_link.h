@@ -1,4 +1,4 @@
-// MpiLink: a group's communicator, kept by its wire and by all transfers under way on it.
+// MpiLink: a group's communicator, shared by its wire and by all running transfers on it.
 #pragma once
 
 #include "base/deadline.h"
@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Any thread may call it.
+/// Thread safety: any thread.
 class MpiLink {
  public:
-  /// Meets the other members; see make_mpi_wire.
+  /// Creates the communicator together with the other members; see make_mpi_wire.
   static std::shared_ptr<MpiLink> meet(const std::vector<int>& members, const std::string& group,
                                        const WaitLimit& limit);
   ~MpiLink();
@@ -26,12 +26,13 @@ class MpiLink {
   /// Throws Error if the link was closed.
   void require_open() const;
 
-  /// To be held while inside MPI. Throws like require_open.
+  /// Hold the result while inside MPI. Throws like require_open.
   MpiRuntime::Visit enter() const;
 
   void close();
 
-  /// Some message may be left on the communicator, so that nobody else may ever get its number.
+  /// Marks the communicator as possibly having undelivered messages, so that its number is never
+  /// reused.
   void keep_communicator() { free_ = false; }
 
  private:
@@ -43,4 +44,4 @@ class MpiLink {
   std::atomic<bool> free_ = true;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

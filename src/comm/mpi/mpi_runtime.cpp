@@ -13,34 +13,35 @@
 #include <mutex>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-constexpr int kNoFinalize = 1;  // tag of the empty message "I shall not call MPI_Finalize"
+constexpr int kNoFinalize = 1;  // tag of the empty message "I will not call MPI_Finalize"
 
 MPI_Comm world = MPI_COMM_NULL;  // set once, by the runtime's constructor
 
-/// Whether the user's program has started MPI. Throws Error if it has ended it already.
+/// Whether the user's program has started MPI. Throws Error if it has already finalized it.
 bool started_by_program() {
   int finalized = 0;
   int initialized = 0;
   MPI_Finalized(&finalized);
   MPI_Initialized(&initialized);
   if (finalized != 0)
-    throw UsageError("the program has called MPI_Finalize already: end it after the last group");
+    throw UsageError(
+        "the program has already called MPI_Finalize: call it after the last group is gone");
   return initialized != 0;
 }
 
 void require_threads(int provided) {
   if (provided >= MPI_THREAD_MULTIPLE) return;
-  throw UsageError(fmt::format(
-      "the transport mpi needs MPI_THREAD_MULTIPLE (level {}), but MPI has level {}: "
-      "call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave starting MPI to Lockstep",
-      static_cast<int>(MPI_THREAD_MULTIPLE), provided));
+  throw UsageError(
+      fmt::format("the transport mpi needs MPI_THREAD_MULTIPLE (level {}), but MPI has level {}: "
+                  "call MPI_Init_thread with MPI_THREAD_MULTIPLE, or let Lockstep start MPI",
+                  static_cast<int>(MPI_THREAD_MULTIPLE), provided));
 }
 
-/// Broadcasts on the world from rank 0, and gives up at the deadline.
+/// Broadcasts on the world from rank 0, with a deadline.
 void broadcast_bytes(void* bytes, std::size_t count, const Deadline& deadline) {
   MpiRuntime& runtime = MpiRuntime::instance();
   MPI_Request request = MPI_REQUEST_NULL;
@@ -52,8 +53,8 @@ void broadcast_bytes(void* bytes, std::size_t count, const Deadline& deadline) {
   auto done = [&] { return test_request(request, "broadcast the rendezvous"); };
   if (poll(done, deadline.left())) return;
   const std::string what = fmt::format(
-      "not all {} processes of this MPI job came to the rendezvous within {} s: "
-      "look for one that failed or never called init",
+      "not all {} processes of this MPI job reached the rendezvous within {} s: "
+      "look for a process that failed or did not call init",
       runtime.world_size(), deadline.seconds());
   runtime.shut(what);
   throw TimeoutError(what);
@@ -101,19 +102,19 @@ MpiRuntime::MpiRuntime() {
 
 void MpiRuntime::at_exit() {
   MpiRuntime& runtime = instance();
-  // A child that was forked must not end its parent's connection.
+  // A forked child must not end its parent's connection.
   if (!runtime.owner_.is_this_one()) return;
   if (runtime.wires_ != 0) runtime.skip_finalize();
   if (runtime.finalize_ && runtime.all_will_finalize()) MPI_Finalize();
 }
 
 void MpiRuntime::skip_finalize() noexcept {
-  // Peers wait for this process only if Lockstep ends MPI.
+  // Peers wait for this process only if Lockstep finalizes MPI.
   if (!finalize_.exchange(false) || !started_here_) return;
   try {
     warn_peers();
   } catch (const Error&) {
-    // One that cannot be reached does not wait either.
+    // An unreachable peer does not wait either.
   }
 }
 
@@ -132,23 +133,23 @@ void MpiRuntime::warn_peers() {
     check_mpi(MPI_Testall(size_, requests.data(), &done, MPI_STATUSES_IGNORE), "warn peers");
     return done != 0;
   };
-  poll(sent, kFarewell);  // empty messages have no array that MPI could still touch
+  poll(sent, kAbandonTime);  // empty messages have no array that MPI could still access
 }
 
-/// Waits until every peer has come here, or one has said that it will not.
+/// Waits until every peer has arrived here, or one has announced that it will not.
 bool MpiRuntime::all_will_finalize() {
-  MPI_Request everyone = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(world, &everyone) != MPI_SUCCESS) return false;
-  Patience patience;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(world, &barrier) != MPI_SUCCESS) return false;
+  Backoff backoff;
   for (;;) {
     int here = 0;
     int warned = 0;
-    if (MPI_Test(&everyone, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (MPI_Test(&barrier, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (here != 0) return true;
     if (MPI_Iprobe(MPI_ANY_SOURCE, kNoFinalize, world, &warned, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return false;
     if (warned != 0) return false;
-    patience.pause();
+    backoff.pause();
   }
 }
 
@@ -176,4 +177,4 @@ void MpiRuntime::shut(const std::string& why) {
   if (shut_because_.empty()) shut_because_ = why;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

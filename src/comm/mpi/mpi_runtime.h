@@ -1,8 +1,9 @@
 // MpiRuntime: this process's one connection to MPI, shared by everything that uses it.
 //
-// MPI touches the arrays of unfinished operations from inside any MPI call, and has no way to take
-// most operations back. So whoever must leave one behind shuts the runtime for good: from then on
-// no thread of Lockstep enters MPI again, and what MPI still holds is never touched.
+// MPI accesses the arrays of unfinished operations from inside any MPI call, and cannot cancel most
+// operations. If an operation has to be abandoned, the runtime is therefore shut down for good:
+// from then on no thread of Lockstep enters MPI, and the arrays that MPI still holds are never
+// accessed.
 #pragma once
 
 #include "base/deadline.h"
@@ -12,41 +13,43 @@
 #include <shared_mutex>
 #include <string>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// Whether this build has MPI. Where it has not, everything else here throws UsageError.
+/// Whether this build has MPI. If not, every other function here throws UsageError.
 bool mpi_built();
 
-/// "Open MPI v4.1.4, …", or "" where MPI is not built. Does not start MPI.
+/// "Open MPI v4.1.4, …"; empty if this build has no MPI. Does not start MPI.
 std::string mpi_version();
 
-/// Any thread may call it.
+/// Thread safety: any thread.
 class MpiRuntime {
  public:
-  /// Starts MPI on first use, with MPI_THREAD_MULTIPLE, or takes what the user's program has
-  /// started. MPI_Finalize is called when the process exits, unless the program started MPI itself,
-  /// or it would wait for a peer that is lost. Throws Error where MPI gives too little.
+  /// Starts MPI on first use with MPI_THREAD_MULTIPLE, or uses the MPI that the program has
+  /// started. MPI_Finalize is called when the process exits, unless the program started MPI itself
+  /// or a peer is lost, for which it would wait. Throws Error if MPI's thread level is too low.
   static MpiRuntime& instance();
 
   int world_rank() const { return rank_; }
   int world_size() const { return size_; }
 
-  /// Returns rank 0's text on every rank. All ranks of the world call it. Throws TimeoutError.
+  /// Returns rank 0's text on every rank. A collective of all ranks of the world. Throws
+  /// TimeoutError.
   std::string broadcast(std::string from_rank_zero, const Deadline& deadline);
 
-  /// Held by whoever is inside MPI. Throws Error if the runtime was shut, or in a forked child.
+  /// Hold the result while inside MPI. Throws Error if the runtime was shut down, or in a forked
+  /// child.
   using Visit = std::shared_lock<std::shared_mutex>;
   Visit enter();
 
-  /// MPI_Finalize waits for every peer, so it is left out once one of them may be lost. The peers
-  /// are told, and leave it out too.
+  /// Skips MPI_Finalize, which waits for every peer, because a peer may be lost. The peers are
+  /// told, and skip it too.
   void skip_finalize() noexcept;
 
-  /// Returns when no thread of Lockstep is inside MPI; none will ever be again. `why` is what
-  /// others are told.
+  /// Returns when no thread of Lockstep is inside MPI; none will enter it again. `why` is the
+  /// reason in later errors.
   void shut(const std::string& why);
 
-  /// Wires that exist; MPI is not finalized under them.
+  /// Number of existing wires; MPI is not finalized while there are any.
   void count_wire(int difference) { wires_ += difference; }
 
  private:
@@ -62,7 +65,7 @@ class MpiRuntime {
   std::atomic<bool> finalize_ = true;
   std::atomic<int> wires_ = 0;
   std::shared_mutex door_;
-  std::string shut_because_;  ///< guarded by door_; empty while open
+  std::string shut_because_;  ///< guarded by door_; empty while the runtime is open
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,10 +1,10 @@
-// Takes the place of the other files of this folder where MPI was not found.
+// Replaces the other files of this folder if MPI was not found.
 #include <lockstep/error.h>
 
 #include "comm/mpi/mpi_runtime.h"
 #include "comm/mpi/mpi_wire.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -53,4 +53,4 @@ WireKind mpi_wire() {
                      const WaitLimit&) -> std::unique_ptr<Wire> { refuse(); }};
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -26,7 +26,7 @@ MpiTransfer::MpiTransfer(std::shared_ptr<MpiLink> link, std::size_t bytes, std::
       requests_.push_back(request);
     }
   } catch (...) {
-    cancel_remaining();  // the destructor does not run for what was not constructed
+    cancel_remaining();  // a constructor that throws is not followed by the destructor
     throw;
   }
 }
@@ -65,13 +65,13 @@ void MpiTransfer::cancel_remaining() {
       const MpiRuntime::Visit visit = runtime.enter();
       if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
     }
-    const Deadline farewell = Deadline::after(kFarewell);
-    for (Patience patience; !farewell.passed(); patience.pause())
+    const Deadline deadline = Deadline::after(kAbandonTime);
+    for (Backoff backoff; !deadline.passed(); backoff.pause())
       if (test_remaining()) return;
   } catch (const Error&) {
-    // The connection is broken, or somebody has shut the runtime already.
+    // The connection is broken, or another thread has already shut down the runtime.
   }
-  runtime.shut("a message was given up that MPI cannot take back");
+  runtime.shut("a message was abandoned that MPI cannot cancel");
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

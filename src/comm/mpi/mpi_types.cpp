@@ -7,17 +7,18 @@
 #include <map>
 #include <utility>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// What MPI calls: inout[i] = in[i] op inout[i].
+/// The function that MPI calls: inout[i] = in[i] op inout[i].
 template <DataType type, ReduceOp op>
 void combine(void* in, void* inout, int* count, MPI_Datatype*) {
   kernels().combine(inout, in, inout, static_cast<std::size_t>(*count), type, op);
 }
 
-/// MPI passes no context to the function, so each pair of type and operation needs one of its own.
+/// MPI passes no context to the function, so each pair of type and operation needs its own
+/// function.
 template <DataType type>
 MPI_User_function* function_for(ReduceOp op) {
   switch (op) {
@@ -83,4 +84,4 @@ MPI_Op mpi_op(DataType type, ReduceOp op) {
   return operation;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

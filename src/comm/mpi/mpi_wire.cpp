@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// A slot is a tag: MPI matches by sender and tag, in order, which is what the wire promises.
+/// A slot is a tag: MPI matches by sender and tag, in order, as the wire requires.
 class MpiWire : public Wire {
  public:
   MpiWire(std::shared_ptr<MpiLink> link, int rank, int size, const MpiWireOptions& options)
@@ -67,4 +67,4 @@ WireKind mpi_wire() {
           }};
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,21 +1,21 @@
-// What a rank does in a collective, written down instead of done.
+// The steps of a rank in a collective, recorded instead of executed.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 enum class StepKind : std::uint32_t {
   send,     ///< starts to send `bytes` to `peer`
   receive,  ///< starts to receive `bytes` from `peer`
-  wait,     ///< until the message with the number `peer` is done: sends and receives count from 0
+  wait,     ///< waits for message number `peer`; sends and receives are counted together from 0
   add,      ///< combines `bytes` with its own
-  copy,     ///< reads `bytes` from its neighbours' memory, or writes them there
-  meet      ///< waits until all ranks of its host are here
+  copy,     ///< reads `bytes` from the memory of other ranks on its host, or writes them there
+  meet      ///< waits until all ranks of its host have arrived (a barrier)
 };
 
-/// Trivially copyable: files hold it.
+/// Trivially copyable, because files store it.
 struct RecordedStep {
   StepKind kind = StepKind::wait;
   std::int32_t peer = 0;
@@ -24,10 +24,10 @@ struct RecordedStep {
   bool operator==(const RecordedStep&) const = default;
 };
 
-/// One rank's, in its order.
+/// The steps of one rank, in order.
 using RecordedSteps = std::vector<RecordedStep>;
 
-/// A world of `size` ranks, of which each host has `per_host` in a row. REQUIRES: per_host divides
+/// A world of `size` ranks, `per_host` consecutive ones on each host. REQUIRES: per_host divides
 /// size.
 struct RecordedWorld {
   int size = 1;
@@ -36,4 +36,4 @@ struct RecordedWorld {
   int hosts() const { return size / per_host; }
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

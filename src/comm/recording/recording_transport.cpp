@@ -2,7 +2,7 @@
 
 #include "comm/collectives/hierarchical.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -13,14 +13,14 @@ struct RecordedMessage : Request {
 
 }  // namespace
 
-/// What `direct` does among the ranks of a host: see docs/algorithms.md. Arrays are long, and lie
-/// in the group's memory.
+/// The steps of `direct` among the ranks of a host: see docs/algorithms.md. Arrays are assumed to
+/// be long and in the group's memory.
 class RecordingTransport::Host : public DirectCollectives {
  public:
   Host(RecordedSteps& steps, const RecordedWorld& world) : steps_(steps), ranks_(world.per_host) {}
 
   void all_reduce(const Fingerprint&, ArrayView data, ReduceOp, const Deadline&) override {
-    // Reads the others' parts of its slice, and writes the sums there.
+    // Reads this rank's slice of the others' arrays, and writes the sums there.
     between_meetings(2 * others_of(data.bytes()) / ranks_, others_of(data.bytes()) / ranks_);
   }
   void reduce_scatter(const Fingerprint&, ConstArrayView, ArrayView mine, ReduceOp,
@@ -112,4 +112,4 @@ void RecordingTransport::all_reduce(const Fingerprint& call, ArrayView data, Red
                           call, data, op, deadline);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

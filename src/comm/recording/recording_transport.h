@@ -1,9 +1,9 @@
-// RecordingTransport: one rank's view of a world that does not exist. It moves no data and never
-// waits, but writes down what a collective has it do: with whom it exchanges how many bytes, what
-// it waits for, how much it adds. So models and simulations follow the collectives' own code.
+// RecordingTransport: one rank of a hypothetical world. It moves no data and never waits, but
+// records the steps of a collective: the peers, the bytes, the waits and the additions. Models and
+// simulations therefore follow the collectives' own code.
 //
-// Arrays that collectives are given are neither read nor written, except by those that copy within
-// their own rank's memory. One thread at a time.
+// The arrays passed to collectives are neither read nor written, except by collectives that copy
+// within their own rank's memory. Thread safety: one thread at a time.
 #pragma once
 
 #include "comm/hierarchy/lane.h"
@@ -13,20 +13,20 @@
 #include <memory>
 #include <optional>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class RecordingTransport : public Transport, private HierarchicalCollectives {
  public:
-  /// With several ranks a host it has the direct algorithm if there is one host, and else the
-  /// hierarchical one.
+  /// With several ranks per host, it offers the direct algorithm if there is one host, and the
+  /// hierarchical one otherwise.
   RecordingTransport(int rank, const RecordedWorld& world);
   ~RecordingTransport() override;
 
-  /// All so far.
+  /// All steps so far.
   const RecordedSteps& steps() const { return steps_; }
 
   const Membership& membership() const override { return membership_; }
-  /// As what `auto` picks for.
+  /// The transport name under which `auto` picks an algorithm.
   std::string_view name() const override {
     return world_.per_host > 1 && world_.hosts() == 1 ? "shm" : "gloo";
   }
@@ -63,4 +63,4 @@ class RecordingTransport : public Transport, private HierarchicalCollectives {
   std::uint64_t bytes_sent_ = 0;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,6 +1,6 @@
 #include "comm/shared/messenger.h"
 
-#include "comm/shared/loss.h"
+#include "comm/shared/lost_rank.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -17,16 +17,18 @@ struct MessageHeader {
   std::uint64_t length;
 };
 
-/// Bytes that are in the channel. Other processes write its positions: they are checked.
+/// Number of bytes in the channel. Other processes write its positions, so they are checked.
 std::size_t used(const Channel& channel) {
   const std::uint64_t written = channel.written.load(std::memory_order_seq_cst);
   const std::uint64_t bytes = written - channel.read.load(std::memory_order_seq_cst);
   if (bytes > Channel::kCapacity)
-    throw Error("the memory that ranks share was overwritten: look for a rank that goes astray");
+    throw Error(
+        "the memory shared by the ranks was overwritten: look for a rank that writes out of "
+        "bounds");
   return static_cast<std::size_t>(bytes);
 }
 
-/// Copies as much of `data` as fits into the channel; returns how much that was.
+/// Copies as much of `data` as fits into the channel; returns the number of bytes.
 std::size_t write_some(Channel& channel, std::span<const std::byte> data) {
   const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
   const std::size_t amount = std::min(Channel::kCapacity - used(channel), data.size());
@@ -39,8 +41,8 @@ std::size_t write_some(Channel& channel, std::span<const std::byte> data) {
   return amount;
 }
 
-/// Copies as much as there is, up to the length of `out`, and leaves it in the channel; returns how
-/// much that was.
+/// Copies up to the length of `out` and leaves the bytes in the channel; returns the number of
+/// bytes.
 std::size_t peek(const Channel& channel, std::span<std::byte> out) {
   const std::size_t amount = std::min(used(channel), out.size());
   const std::size_t at = channel.read.load(std::memory_order_relaxed) % Channel::kCapacity;
@@ -51,7 +53,7 @@ std::size_t peek(const Channel& channel, std::span<std::byte> out) {
   return amount;
 }
 
-/// Moves that much out of the channel.
+/// Removes this many bytes from the channel.
 std::size_t read_some(Channel& channel, std::span<std::byte> out) {
   const std::size_t amount = peek(channel, out);
   channel.read.store(channel.read.load(std::memory_order_relaxed) + amount,
@@ -71,11 +73,12 @@ Traffic traffic_of(std::int32_t tag) {
 
 }  // namespace
 
-/// One message, going out or coming in.
+/// One outgoing or incoming message.
 struct Messenger::Message : Request {
   explicit Message(Messenger& messenger) : messenger(messenger) {}
-  /// A message of a collective belongs to the collective alone: if an exception ends that, the
-  /// memory around the message goes next. A message of the user's also belongs to the queues.
+  /// A message of a collective is owned by the collective alone: if an exception ends the
+  /// collective, the memory of the message is destroyed next. A message of the user is also owned
+  /// by the queues.
   ~Message() override {
     if (tag == kCollectiveTag && !done) messenger.give_up();
   }
@@ -85,38 +88,39 @@ struct Messenger::Message : Request {
   std::int32_t tag = 0;
   bool incoming = false;
   bool header_sent = false;
-  std::span<const std::byte> source;  ///< what is left to send
-  std::span<std::byte> target;        ///< where to receive
+  std::span<const std::byte> source;  ///< bytes still to be sent
+  std::span<std::byte> target;        ///< destination of a receive
   std::atomic<bool> done{false};
 };
 
-/// What comes from one rank.
+/// Messages from one rank.
 struct Messenger::Inbox {
-  /// A message that came before anyone asked for it.
+  /// A message that arrived before its receive was started.
   struct SetAside {
     std::int32_t tag = 0;
     std::vector<std::byte> bytes;
     std::size_t cost() const { return sizeof(SetAside) + bytes.size(); }
   };
 
-  std::list<std::shared_ptr<Message>> wanted;  ///< receives, in the order they were started
+  /// Receives, in the order in which they were started.
+  std::list<std::shared_ptr<Message>> wanted;
   std::deque<SetAside> set_aside;
-  std::size_t set_aside_bytes = 0;  ///< of those that are whole
+  std::size_t set_aside_bytes = 0;  ///< total size of the complete ones
 
   auto find_wanted(std::int64_t tag) {
     return std::find_if(wanted.begin(), wanted.end(),
                         [&](const auto& message) { return message->tag == tag; });
   }
 
-  // The message being read, if open. It goes to `receiver`, or to the end of set_aside if there is
-  // none.
+  // The message being read, if open. Its bytes go to `receiver`, or to the end of set_aside if
+  // there is none.
   bool open = false;
-  std::size_t missing = 0;  ///< bytes still to come
+  std::size_t missing = 0;  ///< bytes still to arrive
   std::size_t arrived = 0;
   std::shared_ptr<Message> receiver;
 
-  /// Where the next bytes of the open message go, given that `available` of them can be read. What
-  /// is set aside grows with what has really come, not with what a header promises.
+  /// The destination of the next bytes of the open message, of which `available` can be read.
+  /// Buffered messages grow with the bytes that have arrived, not with the length in the header.
   std::span<std::byte> room(std::size_t available) {
     if (receiver) return receiver->target.subspan(arrived);
     auto& bytes = set_aside.back().bytes;
@@ -127,10 +131,10 @@ struct Messenger::Inbox {
 
 Messenger::Messenger(const SharedSpace& space, int rank)
     : space_(space),
-      board_(space.blackboard()),
+      group_memory_(space.group_memory()),
       rank_(rank),
-      spins_(spins_for(board_.size())),
-      outgoing_(line_of(board_.size(), Traffic::user)) {
+      spins_(spins_for(group_memory_.size())),
+      outgoing_(line_of(group_memory_.size(), Traffic::user)) {
   for (std::size_t line = 0; line < outgoing_.size(); ++line)
     inboxes_.push_back(std::make_unique<Inbox>());
 }
@@ -145,11 +149,11 @@ std::size_t Messenger::line_of(const Message& message) {
 }
 
 Channel& Messenger::channel_to(std::size_t line) const {
-  return board_.channel(rank_, peer_on(line), static_cast<Traffic>(line % kTraffics));
+  return group_memory_.channel(rank_, peer_on(line), static_cast<Traffic>(line % kTraffics));
 }
 
 Channel& Messenger::channel_from(std::size_t line) const {
-  return board_.channel(peer_on(line), rank_, static_cast<Traffic>(line % kTraffics));
+  return group_memory_.channel(peer_on(line), rank_, static_cast<Traffic>(line % kTraffics));
 }
 
 /// For the queues, which own the user's messages but not those of collectives.
@@ -196,7 +200,7 @@ bool Messenger::done(Request& request) {
 
 void Messenger::wait(Request& request, const Deadline& deadline) {
   auto& message = static_cast<Message&>(request);
-  board_.cell(rank_).messages.wait(
+  group_memory_.rank_state(rank_).messages.wait(
       spins_, [&] { return finished(message); }, [&] { look_around(message, deadline); });
 }
 
@@ -209,10 +213,11 @@ bool Messenger::move() {
 }
 
 void Messenger::ring_all() const {
-  for (int peer = 0; peer < board_.size(); ++peer) board_.cell(peer).messages.ring();
+  for (int peer = 0; peer < group_memory_.size(); ++peer)
+    group_memory_.rank_state(peer).messages.notify();
 }
 
-/// Moves what can be moved, then tells whether the message is done.
+/// Advances all messages, then tells whether this one is done.
 bool Messenger::finished(Message& message) {
   if (message.done.load(std::memory_order_acquire)) return true;
   bool moved = false;
@@ -221,8 +226,8 @@ bool Messenger::finished(Message& message) {
     if (error_) std::rethrow_exception(error_);
     moved = !stopped_ && progress();
   }
-  // Another thread of this rank may sleep on a message that we have just moved for it.
-  if (moved) board_.cell(rank_).messages.ring();
+  // Another thread of this rank may sleep on a message that was just advanced.
+  if (moved) group_memory_.rank_state(rank_).messages.notify();
   return message.done.load(std::memory_order_acquire);
 }
 
@@ -256,9 +261,10 @@ bool Messenger::push(std::size_t line) {
     if (!message.source.empty()) break;
     const auto sent = std::move(queue.front());
     queue.pop_front();
-    sent->done.store(true, std::memory_order_release);  // last: its owner may then drop it
+    sent->done.store(
+        true, std::memory_order_release);  // last, because the owner may destroy it after this
   }
-  if (moved) board_.cell(peer_on(line)).messages.ring();
+  if (moved) group_memory_.rank_state(peer_on(line)).messages.notify();
   return moved;
 }
 
@@ -279,11 +285,11 @@ bool Messenger::pull(std::size_t line) {
     if (inbox.missing > 0) break;
     close_message(line);
   }
-  if (moved) board_.cell(peer_on(line)).messages.ring();
+  if (moved) group_memory_.rank_state(peer_on(line)).messages.notify();
   return moved;
 }
 
-/// Otherwise the channel fills up and holds the sender back: that is the flow control.
+/// Otherwise the channel fills up and blocks the sender: this is the flow control.
 bool Messenger::can_open(std::size_t line) {
   Inbox& inbox = *inboxes_[line];
   const Channel& channel = channel_from(line);
@@ -318,7 +324,7 @@ void Messenger::close_message(std::size_t line) {
     return;
   }
   inbox.set_aside_bytes += inbox.set_aside.back().cost();
-  // Someone may have asked for it while it was coming.
+  // A receive for it may have been started while it was arriving.
   const auto match = inbox.find_wanted(inbox.set_aside.back().tag);
   if (match == inbox.wanted.end()) return;
   const auto wanted = *match;
@@ -330,7 +336,7 @@ void Messenger::fill_from_set_aside(Inbox& inbox, const std::shared_ptr<Message>
   auto match = std::find_if(inbox.set_aside.begin(), inbox.set_aside.end(),
                             [&](const auto& message) { return message.tag == wanted->tag; });
   if (match == inbox.set_aside.end()) return;
-  // The last one may still be coming; then close_message sees to it.
+  // The last one may still be arriving; then close_message handles it.
   const bool coming = inbox.open && !inbox.receiver && &*match == &inbox.set_aside.back();
   if (coming) return;
   require_length(*wanted, match->bytes.size());
@@ -342,34 +348,36 @@ void Messenger::fill_from_set_aside(Inbox& inbox, const std::shared_ptr<Message>
 
 void Messenger::require_length(const Message& wanted, std::uint64_t came) const {
   if (wanted.target.size() != came)
-    throw wrong_length({space_.name(), board_.label(rank_)}, awaited_of(wanted), came);
+    throw wrong_length({space_.name(), group_memory_.label(rank_)}, awaited_of(wanted), came);
 }
 
 AwaitedMessage Messenger::awaited_of(const Message& message) const {
   return {message.incoming,
           message.incoming ? message.target.size() : message.source.size(),
           message.tag,
-          board_.label(message.peer),
-          message.tag < 0 ? board_.cell(rank_).last_call() : "",
+          group_memory_.label(message.peer),
+          message.tag < 0 ? group_memory_.rank_state(rank_).last_call() : "",
           ""};
 }
 
 void Messenger::look_around(const Message& message, const Deadline& deadline) {
-  show_waiting(board_, rank_);
+  show_waiting(group_memory_, rank_);
   if (tick_) tick_(message.tag == kCollectiveTag);
-  const auto loss = loss_of(space_, message.peer);
-  if (!loss && !deadline.passed()) return;
+  const auto lost = find_lost_rank(space_, message.peer);
+  if (!lost && !deadline.passed()) return;
   Lock lock(mutex_);
-  // What a rank sent before it went still counts, and another thread may just have received it.
+  // Data that a rank sent before it ended still counts, and another thread may just have received
+  // it.
   AwaitedMessage awaited = awaited_of(message);
   awaited.held_up = held_up(message);
   const bool may_come = message.incoming && used(channel_from(line_of(message))) > 0;
   if (message.done || (may_come && awaited.held_up.empty())) return;
-  const Complainer me{space_.name(), board_.label(rank_)};
-  if (loss) throw lost_with_message(me, awaited, *loss);
-  const auto culprit = culprit_behind(board_, rank_, message.peer);
-  const TimeoutError late = late_message(me, awaited, board_.late(message.peer),
-                                         board_.late(culprit.value_or(message.peer)), deadline);
+  const ReportingRank me{space_.name(), group_memory_.label(rank_)};
+  if (lost) throw lost_with_message(me, awaited, *lost);
+  const auto culprit = culprit_behind(group_memory_, rank_, message.peer);
+  const TimeoutError late =
+      late_message(me, awaited, group_memory_.late(message.peer),
+                   group_memory_.late(culprit.value_or(message.peer)), deadline);
   if (!culprit) throw WaitsTooError(late);
   throw late;
 }
@@ -378,8 +386,8 @@ std::string Messenger::held_up(const Message& message) {
   const Inbox& inbox = *inboxes_[line_of(message)];
   if (!message.incoming || inbox.set_aside_bytes < kMostSetAside) return "";
   return fmt::format(
-      "{} bytes of messages with other tags came from it and were not received, the most that may "
-      "wait here: receive them first",
+      "{} bytes of messages with other tags came from it and were not received, which is the "
+      "limit: receive them first",
       inbox.set_aside_bytes);
 }
 
@@ -409,4 +417,4 @@ void Messenger::stop(std::exception_ptr why) {
   ring_all();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,13 +1,12 @@
 // Messenger: messages between ranks through channels in shared memory.
 //
-// A message is a header (tag, length) and its bytes, written into the channel of its sender and
-// receiver as a stream: long messages flow through while the receiver drains them. Nobody works in
-// the background; whoever waits moves all of its rank's pending messages forward, so that two ranks
-// that both send first do not block each other. A message whose tag nobody asked for yet is set
-// aside in memory, up to kMostSetAside bytes a sender: then the channel fills up, and the sender
-// waits.
+// A message is a header (tag, length) and its bytes, written as a stream into the channel between
+// its sender and receiver: a long message flows through while the receiver drains it. There is no
+// background thread: a waiting thread advances all pending messages of its rank, so that two ranks
+// that both send first do not block each other. A message whose tag has no receive yet is buffered
+// in memory, up to kMostSetAside bytes per sender: then the channel fills up, and the sender waits.
 //
-// Thread safety: all methods may be called from several threads.
+// Thread safety: any thread.
 #pragma once
 
 #include "base/deadline.h"
@@ -23,12 +22,12 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class Messenger {
  public:
-  /// Bytes of messages from one rank, with tags that nobody asked for, that a rank keeps while it
-  /// waits for another message of that rank. The last of them may go beyond.
+  /// Limit on the bytes of messages from one rank, without a matching receive, that are buffered
+  /// while this rank waits for another message of that rank. The last of them may exceed it.
   static constexpr std::size_t kMostSetAside = std::size_t{64} << 20;
 
   Messenger(const SharedSpace& space, int rank);
@@ -37,22 +36,22 @@ class Messenger {
   std::shared_ptr<Request> start_send(int to, std::int32_t tag, std::span<const std::byte> data);
   std::shared_ptr<Request> start_recv(int from, std::int32_t tag, std::span<std::byte> data);
 
-  /// Both throw PeerLostError, and MismatchError where the message that came is not of the length
-  /// expected; wait throws TimeoutError at the deadline.
+  /// Both throw PeerLostError, and MismatchError if a message has an unexpected length; wait throws
+  /// TimeoutError at the deadline.
   bool done(Request& request);
   void wait(Request& request, const Deadline& deadline);
 
-  /// Moves what can be moved; true while something is still to be sent.
+  /// Advances pending messages; true while some are still to be sent.
   bool move();
 
-  /// Throws what stop() was given, once it was called.
+  /// Throws the error that stop() was given, once it was called.
   void throw_if_stopped();
 
-  /// No message moves any more, and every call throws `why`. Pending ones are dropped: their memory
-  /// may be gone once their owner has seen the error.
+  /// Stops all messages: every later call throws `why`. Pending messages are dropped, because their
+  /// memory may be freed once their owner has seen the error.
   void stop(std::exception_ptr why);
 
-  /// Wakes peers that wait for a message of this rank, so that they notice its leaving at once.
+  /// Wakes peers that wait for a message of this rank, so that they notice at once that it leaves.
   void ring_all() const;
 
   std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
@@ -64,7 +63,7 @@ class Messenger {
   struct Message;
   struct Inbox;
 
-  /// A peer and the kind of traffic with it: an index of outgoing_ and inboxes_.
+  /// A peer and the kind of traffic with it: an index into outgoing_ and inboxes_.
   static std::size_t line_of(int peer, Traffic traffic) {
     return kTraffics * static_cast<std::size_t>(peer) + static_cast<std::size_t>(traffic);
   }
@@ -82,8 +81,8 @@ class Messenger {
   void fill_from_set_aside(Inbox& inbox, const std::shared_ptr<Message>& wanted)
       REQUIRES_LOCK(mutex_);
   void drop_all() REQUIRES_LOCK(mutex_);
-  /// A collective was left by an exception: no message moves any more, so that none touches the
-  /// collective's memory. stop() follows, and says why.
+  /// An exception ended a collective: messages stop, so that none accesses the collective's memory.
+  /// stop() follows with the reason.
   void give_up();
   std::string held_up(const Message& message) REQUIRES_LOCK(mutex_);
   void require_length(const Message& wanted, std::uint64_t came) const;
@@ -92,7 +91,7 @@ class Messenger {
   void look_around(const Message& message, const Deadline& deadline);
 
   const SharedSpace& space_;
-  const Blackboard board_;
+  const GroupMemory group_memory_;
   const int rank_;
   const int spins_;
   std::function<void(bool)> tick_;
@@ -105,4 +104,4 @@ class Messenger {
   std::exception_ptr error_ GUARDED_BY(mutex_);
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

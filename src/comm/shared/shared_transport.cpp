@@ -12,11 +12,11 @@
 
 #include <functional>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// The errno of a shortage of descriptors; 0 for any other error.
+/// The errno if the error is a shortage of descriptors; 0 otherwise.
 std::uint64_t shortage_in(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -33,21 +33,21 @@ SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership 
                                  const WaitLimit& limit)
     : space_(std::move(space)),
       membership_(std::move(membership)),
-      board_(space_->blackboard()),
+      group_memory_(space_->group_memory()),
       rank_(membership_.rank),
       messenger_(*space_, rank_),
-      meeting_(
+      barrier_(
           *space_, rank_, [this] { return messenger_.move(); },
           [this] { messenger_.throw_if_stopped(); }),
       direct_(
-          board_, rank_, meeting_,
+          group_memory_, rank_, barrier_,
           [this](const void* data, std::size_t bytes) { return locate(data, bytes); },
           [this](int owner, const Location& place) { return resolve(owner, place); }) {
-  RankCell& mine = board_.cell(rank_);
+  RankState& mine = group_memory_.rank_state(rank_);
   mine.pid = ::getpid();
   ::gethostname(mine.host.data(), mine.host.size() - 1);
   mine.presence.store(Presence::present, std::memory_order_release);
-  meeting_.while_waiting([&](bool) { limit.check(); });
+  barrier_.while_waiting([&](bool) { limit.check(); });
   try {
     agree({.operation = Operation::barrier}, limit.deadline);
     space_->all_joined();
@@ -55,7 +55,7 @@ SharedTransport::SharedTransport(std::unique_ptr<SharedSpace> space, Membership 
     abandon(std::current_exception());
     throw;
   }
-  meeting_.while_waiting({});
+  barrier_.while_waiting({});
 }
 
 SharedTransport::~SharedTransport() {
@@ -63,8 +63,8 @@ SharedTransport::~SharedTransport() {
 }
 
 void SharedTransport::leave() {
-  board_.cell(rank_).presence.store(Presence::left, std::memory_order_seq_cst);
-  board_.header().held.ring();
+  group_memory_.rank_state(rank_).presence.store(Presence::left, std::memory_order_seq_cst);
+  group_memory_.header().completed.notify();
   messenger_.ring_all();
 }
 
@@ -88,12 +88,12 @@ bool SharedTransport::done(Request& request) {
 
 void SharedTransport::agree(const Fingerprint& call, const Deadline& deadline) {
   current_ = call;
-  meeting_.hold({call, {}, {}}, deadline);
-  meeting_.require_agreement();
+  barrier_.wait_for_all({call, {}, {}}, deadline);
+  barrier_.require_agreement();
 }
 
 void SharedTransport::abandon(std::exception_ptr why) {
-  blame(board_, rank_, blame_in(why).rank);
+  record_cause(group_memory_, rank_, culprit_in(why).rank);
   leave();
   messenger_.stop(std::move(why));
 }
@@ -105,27 +105,27 @@ Memory SharedTransport::allocate(std::size_t bytes, const Fingerprint& call,
     return {};
   }
   const OwnRegion own = space_->make_region(bytes);
-  // However this ends, the region can be mapped no longer than that.
+  // Whatever the outcome, the region can be mapped only until this scope ends.
   const std::unique_ptr<SharedSpace, std::function<void(SharedSpace*)>> seal(
       space_.get(), [&](SharedSpace* space) { space->seal_region(own.handle); });
-  meeting_.hold({call, {}, own.handle}, deadline);
-  meeting_.require_agreement();
+  barrier_.wait_for_all({call, {}, own.handle}, deadline);
+  barrier_.require_agreement();
   require_all("get", bytes);
 
   std::exception_ptr failure;
   RegionHandle mapped = own.handle;
   auto region = map_all(own, bytes, failure);
   if (failure) mapped = {0, shortage_in(failure)};
-  // Everyone has mapped everything, or says so by the lack of a handle.
-  meeting_.hold({call, {}, mapped}, deadline);
+  // Every rank announces that it has mapped everything, or announces a failure by an empty handle.
+  barrier_.wait_for_all({call, {}, mapped}, deadline);
   if (failure) std::rethrow_exception(failure);
   require_all("map", bytes);
   regions_[++last_region_] = region;
   return Memory(region, own.memory.get(), bytes);
 }
 
-/// All ranks' blocks. On failure sets `failure` and returns what there is; throws PeerLostError if
-/// the rank whose block it was is gone.
+/// Maps all ranks' blocks. On failure sets `failure` and returns the blocks mapped so far; throws
+/// PeerLostError if the rank that made the block is gone.
 std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegion& own,
                                                                   std::size_t bytes,
                                                                   std::exception_ptr& failure) {
@@ -135,11 +135,11 @@ std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegio
     try {
       region->blocks.push_back(
           peer == rank_ ? own.memory
-                        : space_->map_region(peer, meeting_.notice_of(peer).handle, bytes));
+                        : space_->map_region(peer, barrier_.notice_of(peer).handle, bytes));
     } catch (const Error&) {
-      if (auto loss = loss_of(*space_, peer))
-        throw PeerLostError(loss->rank, fmt::format("[{}] rank {} lost a peer in allocate: {}",
-                                                    name(), membership_.label(), loss->what));
+      if (auto lost = find_lost_rank(*space_, peer))
+        throw PeerLostError(lost->rank, fmt::format("[{}] rank {} lost a peer in allocate: {}",
+                                                    name(), membership_.label(), lost->what));
       failure = std::current_exception();
       return region;
     }
@@ -147,14 +147,14 @@ std::shared_ptr<SharedTransport::Region> SharedTransport::map_all(const OwnRegio
   return region;
 }
 
-/// Throws the same Error on all ranks if some came to the meeting just held without a handle.
+/// Throws the same Error on all ranks if some announced no handle at the last barrier.
 void SharedTransport::require_all(std::string_view could_not, std::size_t bytes) const {
   std::vector<std::string> without;
-  int shortage = 0;  // of descriptors, rather than of memory
+  int shortage = 0;  // errno for a lack of descriptors; 0 for a lack of memory
   for (int peer = 0; peer < size(); ++peer) {
-    const RegionHandle& handle = meeting_.notice_of(peer).handle;
+    const RegionHandle& handle = barrier_.notice_of(peer).handle;
     if (handle.first != 0) continue;
-    without.push_back(std::to_string(board_.label(peer)));
+    without.push_back(std::to_string(group_memory_.label(peer)));
     if (is_descriptor_shortage(static_cast<int>(handle.second)))
       shortage = static_cast<int>(handle.second);
   }
@@ -185,16 +185,16 @@ Location SharedTransport::locate(const void* data, std::size_t bytes) {
 }
 
 std::byte* SharedTransport::resolve(int rank, const Location& location) {
-  if (location.region == Location::kStaged) return board_.staging(rank);
+  if (location.region == Location::kStaged) return group_memory_.staging(rank);
   const auto known = regions_.find(location.region);
   const auto region = known == regions_.end() ? nullptr : known->second.lock();
-  // A rank may free its handle of a region while another still uses its own.
+  // A rank may free its handle of a region while another rank still uses its own.
   if (!region)
     throw UsageError(
         fmt::format("[{}] rank {} passed memory from Group::allocate that rank {} has freed: keep "
                     "the Memory on "
                     "all ranks for as long as any of them uses it",
-                    name(), board_.label(rank), membership_.label()));
+                    name(), group_memory_.label(rank), membership_.label()));
   return region->blocks[static_cast<std::size_t>(rank)].get() + location.offset;
 }
 
@@ -204,14 +204,14 @@ std::unique_ptr<Transport> SharedTransport::split(const Membership& part, const 
 
 void SharedTransport::require_all_present() {
   messenger_.throw_if_stopped();
-  show_waiting(board_, rank_);
+  show_waiting(group_memory_, rank_);
   for (int peer = 0; peer < size(); ++peer)
-    if (const auto loss = peer == rank_ ? std::nullopt : loss_of(*space_, peer))
-      throw lost_in_call({name(), membership_.label()}, current_.text(), *loss);
+    if (const auto lost = peer == rank_ ? std::nullopt : find_lost_rank(*space_, peer))
+      throw lost_in_call({name(), membership_.label()}, current_.text(), *lost);
 }
 
 std::uint64_t SharedTransport::bytes_moved() const {
   return messenger_.bytes_sent() + direct_.bytes_moved();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

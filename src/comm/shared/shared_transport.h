@@ -1,10 +1,9 @@
-// SharedTransport: the transport over memory that all ranks see, whatever that memory is
-// (SharedSpace).
+// SharedTransport: the transport over shared memory, of either kind of SharedSpace.
 #pragma once
 
 #include "comm/shared/direct.h"
-#include "comm/shared/meeting.h"
 #include "comm/shared/messenger.h"
+#include "comm/shared/shared_barrier.h"
 #include "comm/shared/shared_space.h"
 #include "comm/transport.h"
 
@@ -12,12 +11,12 @@
 #include <memory>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class SharedTransport : public Transport {
  public:
   /// Joins the group as `rank` and waits until all ranks have. Throws PeerLostError or
-  /// TimeoutError, and what the limit's tick throws.
+  /// TimeoutError, and the exceptions of the limit's tick.
   SharedTransport(std::unique_ptr<SharedSpace> space, Membership membership,
                   const WaitLimit& limit);
 
@@ -39,23 +38,23 @@ class SharedTransport : public Transport {
   std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) override;
   void require_all_present() override;
   DirectCollectives* direct() override { return &direct_; }
-  /// Called now and then while this rank waits, and told whether it does so in a collective; throws
-  /// to end the waiting. Set it while nobody waits.
+  /// Sets the function that is called regularly while this rank waits; its argument tells whether
+  /// the wait is in a collective. It throws to end the wait. REQUIRES: no thread waits.
   void while_waiting(std::function<void(bool in_collective)> tick) {
     messenger_.while_waiting(tick);
-    meeting_.while_waiting(std::move(tick));
+    barrier_.while_waiting(std::move(tick));
   }
-  /// For a rank that waits for something that is not on this transport: shows that it waits, and
-  /// moves its messages; true while some are still to be sent.
+  /// For a rank that waits for an event outside this transport: shows that it is waiting, and
+  /// advances its messages. Returns true while some are still to be sent.
   bool move_messages() {
-    show_waiting(board_, rank_);
+    show_waiting(group_memory_, rank_);
     return messenger_.move();
   }
   std::uint64_t bytes_moved() const override;
-  double seconds_waited() const override { return meeting_.seconds_waited(); }
+  double seconds_waited() const override { return barrier_.seconds_waited(); }
 
  private:
-  /// What Group::allocate made: one block a rank, all mapped here.
+  /// A result of Group::allocate: one block per rank, all mapped in this process.
   struct Region {
     std::size_t bytes = 0;
     std::vector<std::shared_ptr<std::byte>> blocks;
@@ -70,14 +69,14 @@ class SharedTransport : public Transport {
 
   std::unique_ptr<SharedSpace> space_;
   const Membership membership_;
-  const Blackboard board_;
+  const GroupMemory group_memory_;
   const int rank_;
   Messenger messenger_;
-  Meeting meeting_;
+  SharedBarrier barrier_;
   SharedDirect direct_;
-  Fingerprint current_;  ///< that all ranks agreed on last
+  Fingerprint current_;  ///< the call that all ranks agreed on last
   std::uint64_t last_region_ = Location::kStaged;
   std::map<std::uint64_t, std::weak_ptr<Region>> regions_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -13,14 +13,14 @@
 #include <cstring>
 #include <limits>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
 constexpr std::size_t kProofBytes = 4096;
 
-/// Whether the process with this number, seen from here, holds the secret in a segment: it does not
-/// if it is another host's, whose numbers mean other processes here.
+/// Whether the process with this id on this host holds the secret in a segment. It does not if the
+/// id belongs to a process of another host.
 bool shares_memory(const std::string& pid, const std::string& fd, const std::string& secret) {
   constexpr int kHighest = std::numeric_limits<int>::max();
   try {
@@ -28,7 +28,7 @@ bool shares_memory(const std::string& pid, const std::string& fd, const std::str
                                     static_cast<int>(parse_integer(fd, "a segment", 0, kHighest)),
                                     kProofBytes, "a rank");
     return std::memcmp(memory.get(), secret.data(), secret.size()) == 0;
-  } catch (const DescriptorShortageError&) {  // else one host would be taken for two
+  } catch (const DescriptorShortageError&) {  // otherwise one host would be taken for two
     throw;
   } catch (const Error&) {
     return false;
@@ -41,7 +41,7 @@ class HostFinder {
       : run_(run), membership_(membership), limit_(limit) {}
 
   std::vector<int> find() {
-    // Others map it until they have said who leads them.
+    // Other ranks map it until they have published their leader.
     const NewSegment proof = make_segment(kProofBytes, true);
     if (!proof.memory && is_descriptor_shortage(errno))
       throw DescriptorShortageError("find the ranks that share this host", errno);
@@ -86,4 +86,4 @@ std::vector<int> find_hosts(const RunContext& run, const Membership& membership,
   return HostFinder(run, membership, limit).find();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

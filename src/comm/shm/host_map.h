@@ -1,16 +1,16 @@
-// Which ranks share a host: found by trying, never by a host's name. Two ranks share a host if one
-// can map the other's memory.
+// Finds the ranks that share a host. Two ranks share a host if one can map the other's memory; host
+// names are not used.
 #pragma once
 
 #include "comm/membership.h"
 
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// For each rank of the group the lowest rank that shares its host. A collective; all ranks get the
-/// same answer. Throws PeerLostError and TimeoutError, and what the limit's tick throws.
+/// For each rank of the group, the lowest rank on the same host. A collective; all ranks get the
+/// same result. Throws PeerLostError and TimeoutError, and the exceptions of the limit's tick.
 std::vector<int> find_hosts(const RunContext& run, const Membership& membership,
                             const WaitLimit& limit);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -14,7 +14,7 @@
 
 #include <cerrno>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -25,7 +25,7 @@ std::shared_ptr<std::byte> map_shared(int fd, std::size_t bytes, std::size_t beg
   return {static_cast<std::byte*>(memory), [bytes](std::byte* mapped) { ::munmap(mapped, bytes); }};
 }
 
-/// A signal may cut it short.
+/// Retries if a signal interrupts it.
 bool reserve_room(int fd, off_t length) {
   int result = 0;
   do {
@@ -40,7 +40,8 @@ NewSegment make_segment(std::size_t bytes, bool reserve) {
   UniqueFd fd(::memfd_create("lockstep", MFD_CLOEXEC));
   const auto length = static_cast<off_t>(bytes);
   if (!fd || ::ftruncate(fd.get(), length) != 0) return {};
-  // Without room the kernel would end a process at its first touch of a page; better to know now.
+  // Reserves the memory now: without it the kernel would end a process at its first access to a
+  // page.
   if (reserve && !reserve_room(fd.get(), length)) return {};
   auto memory = map_shared(fd.get(), bytes);
   if (!memory) return {};
@@ -74,4 +75,4 @@ std::shared_ptr<std::byte> map_segment_part(int pid, int fd, const SegmentPart& 
   return memory;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

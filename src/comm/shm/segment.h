@@ -1,7 +1,7 @@
-// Segment: memory that processes of one host share. It is a memfd: it has no name in the file
+// Segment: memory shared by processes of one host. It is a memfd: it has no name in the file
 // system, is not limited by the size of /dev/shm, and disappears with the last process that maps
-// it, however that process ends. A peer opens it through /proc/<pid>/fd, which the kernel lets only
-// the same user do.
+// it, however that process ends. A peer opens it through /proc/<pid>/fd, which the kernel permits
+// to the same user only.
 #pragma once
 
 #include "base/unique_fd.h"
@@ -10,22 +10,22 @@
 #include <memory>
 #include <string>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// A new segment: zeroed, its memory reserved. Null memory and an invalid descriptor if there is no
-/// room; then errno says why.
+/// Makes a segment: zeroed, with its memory reserved. On failure the memory is null, the descriptor
+/// is invalid and errno is set.
 struct NewSegment {
   UniqueFd fd;
   std::shared_ptr<std::byte> memory;
 };
 NewSegment make_segment(std::size_t bytes, bool reserve);
 
-/// Maps the segment that process `pid` holds as descriptor `fd`. Throws Error, which calls the
-/// other process `owner`, if it is not there or not of the size expected.
+/// Maps the segment that process `pid` holds as descriptor `fd`. Throws Error, with `owner` as the
+/// name of that process, if the segment does not exist or has another size.
 std::shared_ptr<std::byte> map_segment(int pid, int fd, std::size_t bytes,
                                        const std::string& owner);
 
-/// The same for one of the `parts` of a segment, each of so many bytes. REQUIRES: whole pages.
+/// Maps one of the `parts` of a segment, each of this many bytes. REQUIRES: parts are whole pages.
 struct SegmentPart {
   std::size_t index = 0;
   std::size_t parts = 1;
@@ -34,4 +34,4 @@ struct SegmentPart {
 std::shared_ptr<std::byte> map_segment_part(int pid, int fd, const SegmentPart& part,
                                             const std::string& owner);
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -18,7 +18,7 @@
 #include <cerrno>
 #include <limits>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -40,8 +40,8 @@ ShmSpace::ShmSpace(RunContext run, const Membership& membership, const WaitLimit
 }
 
 void ShmSpace::make_blackboard(const std::string& key) {
-  // Not reserved: most of the channels between a large group's ranks are never used.
-  NewSegment segment = make_segment(Blackboard::bytes_for(size_), false);
+  // Not reserved: most channels of a large group are never used.
+  NewSegment segment = make_segment(GroupMemory::bytes_for(size_), false);
   if (!segment.memory && is_descriptor_shortage(errno))
     throw DescriptorShortageError("make the group's shared memory", errno);
   if (!segment.memory)
@@ -49,27 +49,27 @@ void ShmSpace::make_blackboard(const std::string& key) {
         "[shm] rank {} could not make the group's shared memory: {}. Look at the limits "
         "on memory and on the size of files (ulimit -f)",
         membership_.label(), last_system_error()));
-  Blackboard::prepare(segment.memory.get(), membership_.labels);
+  GroupMemory::prepare(segment.memory.get(), membership_.labels);
   memory_ = segment.memory;
   run_.store->set(key, fmt::format("{} {}", ::getpid(), segment.fd.get()));
-  blackboard_fd_ = std::move(segment.fd);
+  group_memory_fd_ = std::move(segment.fd);
 }
 
 void ShmSpace::map_blackboard(const std::string& key, const WaitLimit& limit) {
   const std::vector<std::string> place =
-      lockstep::split(get_from(run_, membership_, 0, key, limit), ' ');
+      lockstep::internal::split(get_from(run_, membership_, 0, key, limit), ' ');
   if (place.size() != 2) throw Error(fmt::format("[shm] the store's '{}' is not readable", key));
   constexpr int kHighest = std::numeric_limits<int>::max();
   const std::string owner = fmt::format("rank {}", membership_.labels[0]);
   memory_ =
       map_segment(static_cast<int>(parse_integer(place[0], owner + "'s pid", 1, kHighest)),
                   static_cast<int>(parse_integer(place[1], owner + "'s segment", 0, kHighest)),
-                  Blackboard::bytes_for(size_), owner);
+                  GroupMemory::bytes_for(size_), owner);
 }
 
 OwnRegion ShmSpace::make_region(std::size_t bytes) {
-  // All ranks ask at once, and a memfd has no limit but the machine's: the kernel would end some
-  // process.
+  // All ranks allocate at the same time, and a memfd has no limit of its own: without this check
+  // the kernel would kill some process.
   if (bytes > free_memory() / static_cast<std::uint64_t>(size_)) return {};
   NewSegment segment = make_segment(bytes, true);
   if (!segment.memory) return {nullptr, {0, static_cast<std::uint64_t>(errno)}};
@@ -80,7 +80,7 @@ OwnRegion ShmSpace::make_region(std::size_t bytes) {
 
 std::shared_ptr<std::byte> ShmSpace::map_region(int rank, RegionHandle handle, std::size_t bytes) {
   return map_segment(static_cast<int>(handle.first), static_cast<int>(handle.second), bytes,
-                     blackboard().describe(rank));
+                     group_memory().describe(rank));
 }
 
 void ShmSpace::seal_region(RegionHandle handle) {
@@ -88,15 +88,15 @@ void ShmSpace::seal_region(RegionHandle handle) {
 }
 
 void ShmSpace::all_joined() {
-  blackboard_fd_.reset();
-  // Watched from now on, so that a later process with a dead rank's number is not taken for it.
+  group_memory_fd_.reset();
+  // Watched from now on, so that a later process with the same id is not mistaken for a dead rank.
   for (int rank = 0; rank < size_; ++rank)
     processes_.emplace_back(
-        static_cast<int>(::syscall(SYS_pidfd_open, blackboard().cell(rank).pid, 0)));
+        static_cast<int>(::syscall(SYS_pidfd_open, group_memory().rank_state(rank).pid, 0)));
 }
 
 std::optional<Departure> ShmSpace::gone(int rank) const {
-  const RankCell& cell = blackboard().cell(rank);
+  const RankState& cell = group_memory().rank_state(rank);
   const Presence presence = cell.presence.load(std::memory_order_acquire);
   if (presence == Presence::left) return Departure::left;
   if (rank == rank_) return std::nullopt;
@@ -104,7 +104,7 @@ std::optional<Departure> ShmSpace::gone(int rank) const {
   const UniqueFd* process =
       processes_.empty() ? nullptr : &processes_[static_cast<std::size_t>(rank)];
   if (process == nullptr || !*process) {
-    // Still joining, or no descriptors left: the number alone has to do.
+    // Still joining, or no descriptor left: only the process id can be used.
     if (::kill(cell.pid, 0) != 0 && errno == ESRCH) return Departure::died;
     return std::nullopt;
   }
@@ -113,7 +113,7 @@ std::optional<Departure> ShmSpace::gone(int rank) const {
   return std::nullopt;
 }
 
-/// Only the launcher can know. Asked once a second: the first waits of all are the slowest.
+/// Only the launcher knows. Asked once per second, because many ranks may be waiting at start.
 std::optional<Departure> ShmSpace::gone_before_it_joined(int rank) const {
   const auto [next, is_first] = next_looks_.try_emplace(rank, Deadline::after(kLookAfter));
   if (!is_first && next->second.passed()) {
@@ -125,8 +125,8 @@ std::optional<Departure> ShmSpace::gone_before_it_joined(int rank) const {
   return Departure::died;
 }
 
-std::string ShmSpace::ending_of(int rank, std::chrono::milliseconds patience) const {
-  return run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], patience)
+std::string ShmSpace::ending_of(int rank, std::chrono::milliseconds timeout) const {
+  return run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], timeout)
       .value_or("");
 }
 
@@ -134,4 +134,4 @@ std::unique_ptr<SharedSpace> ShmSpace::split(const Membership& part, const WaitL
   return std::make_unique<ShmSpace>(run_, part, limit);
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

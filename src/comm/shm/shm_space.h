@@ -1,4 +1,4 @@
-// Ranks that are processes of one host.
+// ShmSpace: the shared memory of ranks that are processes of one host.
 #pragma once
 
 #include "base/unique_fd.h"
@@ -9,21 +9,21 @@
 #include <set>
 #include <vector>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 class ShmSpace : public SharedSpace {
  public:
-  /// Rank 0 makes the blackboard and publishes in the store where it is; the others map it.
+  /// Rank 0 makes the group's memory and publishes its location in the store; the others map it.
   ShmSpace(RunContext run, const Membership& membership, const WaitLimit& limit);
 
   std::string_view name() const override { return "shm"; }
-  Blackboard blackboard() const override { return {memory_.get(), size_}; }
+  GroupMemory group_memory() const override { return {memory_.get(), size_}; }
   OwnRegion make_region(std::size_t bytes) override;
   std::shared_ptr<std::byte> map_region(int rank, RegionHandle handle, std::size_t bytes) override;
   void seal_region(RegionHandle handle) override;
   void all_joined() override;
   std::optional<Departure> gone(int rank) const override;
-  std::string ending_of(int rank, std::chrono::milliseconds patience) const override;
+  std::string ending_of(int rank, std::chrono::milliseconds timeout) const override;
   std::unique_ptr<SharedSpace> split(const Membership& part, const WaitLimit& limit) override;
 
  private:
@@ -36,12 +36,14 @@ class ShmSpace : public SharedSpace {
   const int rank_;
   const int size_;
   std::shared_ptr<std::byte> memory_;
-  UniqueFd blackboard_fd_;                ///< on rank 0, until all have joined
-  std::map<int, UniqueFd> open_regions_;  ///< made here and not yet mapped by all, by descriptor
-  std::vector<UniqueFd> processes_;       ///< a pidfd a rank, once all have joined
-  /// By rank: when to ask again whether it ended before it joined. While joining, so one thread.
+  UniqueFd group_memory_fd_;  ///< on rank 0 only, until all have joined
+  /// Made by this rank and not yet mapped by all, by descriptor.
+  std::map<int, UniqueFd> open_regions_;
+  std::vector<UniqueFd> processes_;  ///< one pidfd per rank, once all have joined
+  /// By rank: when to ask again whether it ended before it joined. Used while joining, by one
+  /// thread.
   mutable std::map<int, Deadline> next_looks_;
-  mutable std::set<int> never_joined_;  ///< because they ended
+  mutable std::set<int> never_joined_;  ///< ranks that ended before they joined
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -14,17 +14,19 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 namespace {
 
 Group join(const std::shared_ptr<comm::ThreadWorld>& world, int rank, const GroupOptions& options) {
-  const comm::Membership membership = comm::Membership::world(rank, world->blackboard().size());
+  const comm::Membership membership = comm::Membership::world(rank, world->group_memory().size());
   return comm::make_group(std::make_unique<comm::SharedTransport>(
                               std::make_unique<comm::ThreadSpace>(world), membership,
                               Deadline::after(options.rendezvous_timeout)),
                           options);
 }
 
-/// Keeps the error that came first: the others are usually its consequences.
+/// Keeps the first error: later ones are usually its consequences.
 class FirstError {
  public:
   void keep(std::exception_ptr error) {
@@ -48,7 +50,8 @@ void run_threads(int size, const std::function<void(Group)>& body, const GroupOp
   auto world = std::make_shared<comm::ThreadWorld>(comm::Membership::world(0, size).labels);
   FirstError failure;
   auto run_rank = [&](int rank) {
-    // The error is kept before the rank leaves its group, or its peers could report the loss first.
+    // The error is stored before the rank leaves its group, or its peers could report first that it
+    // is lost.
     std::optional<Group> group;
     try {
       group = join(world, rank, options);

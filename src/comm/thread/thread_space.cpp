@@ -4,12 +4,12 @@
 #include "base/free_memory.h"
 #include "base/pages.h"
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 ThreadWorld::ThreadWorld(const std::vector<int>& labels)
-    : size_(static_cast<int>(labels.size())), memory_(map_pages(Blackboard::bytes_for(size_))) {
-  if (!memory_) throw Error(fmt::format("no room for a group of {} threads", size_));
-  Blackboard::prepare(memory_.get(), labels);
+    : size_(static_cast<int>(labels.size())), memory_(map_pages(GroupMemory::bytes_for(size_))) {
+  if (!memory_) throw Error(fmt::format("not enough memory for a group of {} threads", size_));
+  GroupMemory::prepare(memory_.get(), labels);
 }
 
 std::shared_ptr<ThreadWorld> ThreadWorld::part(const Membership& membership) {
@@ -40,7 +40,7 @@ void ThreadWorld::withdraw(std::uint64_t number) {
 }
 
 OwnRegion ThreadSpace::make_region(std::size_t bytes) {
-  if (bytes > free_memory() / static_cast<std::uint64_t>(blackboard().size())) return {};
+  if (bytes > free_memory() / static_cast<std::uint64_t>(group_memory().size())) return {};
   auto memory = map_pages(bytes);
   if (!memory) return {};
   return {memory, {world_->publish(memory), 0}};
@@ -59,9 +59,9 @@ std::unique_ptr<SharedSpace> ThreadSpace::split(const Membership& part, const Wa
 }
 
 std::optional<Departure> ThreadSpace::gone(int rank) const {
-  if (blackboard().cell(rank).presence.load(std::memory_order_acquire) == Presence::left)
+  if (group_memory().rank_state(rank).presence.load(std::memory_order_acquire) == Presence::left)
     return Departure::left;
   return std::nullopt;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

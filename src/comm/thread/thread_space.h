@@ -1,4 +1,4 @@
-// Ranks that are threads of one process: their shared memory is simply the heap.
+// ThreadSpace: the shared memory of ranks that are threads of one process, on the heap.
 #pragma once
 
 #include "base/thread_annotations.h"
@@ -7,18 +7,19 @@
 #include <map>
 #include <memory>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-/// The memory of one group of threads; every rank's ThreadSpace holds it. Any thread may call it.
+/// The memory of one group of threads, owned jointly by the ranks' ThreadSpaces. Thread safety: any
+/// thread.
 class ThreadWorld {
  public:
-  /// For ranks that messages call by these numbers.
+  /// `labels` are the ranks' numbers in messages.
   explicit ThreadWorld(const std::vector<int>& labels);
 
-  Blackboard blackboard() const { return {memory_.get(), size_}; }
+  GroupMemory group_memory() const { return {memory_.get(), size_}; }
 
-  /// The world of a group that has some of this one's ranks: the same for all that ask with one
-  /// name, which each of its ranks does once.
+  /// The world of a group formed by some of this one's ranks: the same object for all calls with
+  /// one name. Each of the group's ranks calls it once.
   std::shared_ptr<ThreadWorld> part(const Membership& membership);
 
   /// Regions between make_region and seal_region, by number from 1.
@@ -34,7 +35,7 @@ class ThreadWorld {
   std::uint64_t last_ GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, std::shared_ptr<std::byte>> regions_ GUARDED_BY(mutex_);
 
-  /// Parts that not all of their ranks have asked for yet.
+  /// Groups that some of their ranks have not asked for yet.
   struct Part {
     std::shared_ptr<ThreadWorld> world;
     int asked = 0;
@@ -47,7 +48,7 @@ class ThreadSpace : public SharedSpace {
   explicit ThreadSpace(std::shared_ptr<ThreadWorld> world) : world_(std::move(world)) {}
 
   std::string_view name() const override { return "thread"; }
-  Blackboard blackboard() const override { return world_->blackboard(); }
+  GroupMemory group_memory() const override { return world_->group_memory(); }
   OwnRegion make_region(std::size_t bytes) override;
   std::shared_ptr<std::byte> map_region(int rank, RegionHandle handle, std::size_t bytes) override;
   void seal_region(RegionHandle handle) override;
@@ -60,4 +61,4 @@ class ThreadSpace : public SharedSpace {
   std::shared_ptr<ThreadWorld> world_;
 };
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

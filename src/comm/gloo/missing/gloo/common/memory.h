@@ -1,6 +1,6 @@
-// Debian's libgloo-dev leaves out this header, which its headers for TCP include. It declares three
-// handles that Gloo keeps to a buffer; here they are as far as those headers need them. Their
-// layout (one smart pointer each) is that of the library, which alone makes and uses them.
+// Debian's libgloo-dev lacks this header, which its TCP headers include. It declares three handles
+// that Gloo keeps to a buffer; this file declares as much of them as those headers need. Their
+// layout (one smart pointer each) matches the library, which alone creates and uses them.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-#include "comm/shared/doorbell.h"
+#include "comm/shared/event_count.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -9,11 +9,11 @@
 #include <sched.h>
 #include <thread>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-// The word may lie in memory of several processes, so the futex is not a private one.
+// The word may be in memory of several processes, so the futex is not private.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* timeout) {
   return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout,
@@ -22,20 +22,21 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Doorbell::yield() {
+void EventCount::yield() {
   ::sched_yield();
 }
 
-void Doorbell::sleep(std::uint32_t seen) {
+void EventCount::sleep(std::uint32_t seen) {
   static_assert(kSlice < std::chrono::seconds(1));
   const timespec slice{0, std::chrono::nanoseconds(kSlice).count()};
-  // It returns early when rung, when interrupted or when a ring came first; the caller looks again.
-  futex(rings_, FUTEX_WAIT, seen, &slice);
+  // Returns early when notified, when interrupted, or if a notification came first; the caller
+  // checks again.
+  futex(notifications_, FUTEX_WAIT, seen, &slice);
 }
 
-void Doorbell::wake() {
-  rings_.fetch_add(1, std::memory_order_seq_cst);
-  futex(rings_, FUTEX_WAKE, INT_MAX, nullptr);
+void EventCount::wake_sleepers() {
+  notifications_.fetch_add(1, std::memory_order_seq_cst);
+  futex(notifications_, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
 int spins_for(int ranks) {
@@ -43,4 +44,4 @@ int spins_for(int ranks) {
   return static_cast<unsigned>(ranks) <= cores ? 64 : 0;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,7 +1,7 @@
-// What workers of a run whose group changes do in tests.
+// Workers of an elastic run in tests.
 #pragma once
 
-#include "launch/muster.h"
+#include "launch/elastic_membership.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 inline int rank() {
   return std::atoi(std::getenv("LOCKSTEP_RANK"));
@@ -19,28 +19,28 @@ inline void die() {
   ::kill(::getpid(), SIGKILL);
 }
 
-inline MusterOptions options(const char* transport = "shm") {
-  MusterOptions options;
+inline MembershipOptions options(const char* transport = "shm") {
+  MembershipOptions options;
   options.group.transport = transport;
   options.most = 4;
   return options;
 }
 
-/// The numbers of all that are in the group.
+/// The numbers of all members of the group.
 inline std::vector<int> numbers_in(Group& group) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(group.size()));
   group.all_gather(std::vector<std::int64_t>{rank()}, all);
   return {all.begin(), all.end()};
 }
 
-/// Waits for the loss of another, which must be this one.
+/// Waits until another worker is lost, which must be this one.
 inline void await_loss_of(Group& group, int number) {
   try {
     group.barrier();
-    throw Error("nobody was lost");
+    throw Error("no worker was lost");
   } catch (const PeerLostError& lost) {
     if (lost.rank() != number) throw;
   }
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,24 +1,24 @@
-#include "launch/muster.h"
+#include "launch/elastic_membership.h"
 
 #include "base/first_difference.h"
+#include "base/sleep.h"
 #include "base/text.h"
 #include "comm/group_core.h"
 #include "launch/elastic_keys.h"
 #include "launch/flight_recorders.h"
-#include "launch/join.h"
+#include "launch/join_run.h"
 #include "launch/request.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-#include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// What require_like_first() calls the lines of request.h.
+/// The name under which require_like_first() compares the lines of request.h.
 constexpr const char* kRequest = "program, options and environment";
 constexpr std::chrono::milliseconds kBetweenLooks(10);
 constexpr std::chrono::milliseconds kBetweenLooksForNew(1000);
@@ -27,9 +27,8 @@ int require_elastic_workers() {
   const auto workers = elastic_workers();
   if (!workers)
     throw UsageError(
-        "what started this worker ends the run when one is lost: give --elastic to lockstep "
-        "launch, "
-        "too");
+        "the launcher of this worker ends the run when a worker is lost: pass --elastic to "
+        "lockstep launch too");
   return *workers;
 }
 
@@ -39,7 +38,7 @@ int number_of_this_worker() {
 
 }  // namespace
 
-Muster::Muster(const MusterOptions& options)
+ElasticMembership::ElasticMembership(const MembershipOptions& options)
     : options_(options),
       number_(number_of_this_worker()),
       began_with_(require_elastic_workers()),
@@ -53,12 +52,12 @@ Muster::Muster(const MusterOptions& options)
   store_->set_first(kElasticWorkers, std::to_string(began_with_));
   if (joins())
     require_like_first(kRequest, joined.request);
-  else  // first() compares
+  else  // first() compares the requests
     first_lines(kRequest, joined.request);
   comm::use_flight_recorder(own_flight_memory());
 }
 
-Group Muster::first(const std::function<bool()>& stop_asked) {
+Group ElasticMembership::first(const std::function<bool()>& stop_asked) {
   if (!joins()) {
     require_same_requests(*store_, number_, began_with_, /*elastic=*/true,
                           Deadline::after(options_.group.rendezvous_timeout));
@@ -73,52 +72,51 @@ Group Muster::first(const std::function<bool()>& stop_asked) {
   return make(options_.group.timeout);
 }
 
-std::string Muster::wait_for_admission(const std::function<bool()>& stop_asked) {
+std::string ElasticMembership::wait_for_admission(const std::function<bool()>& stop_asked) {
   try {
     return admission(stop_asked);
-  } catch (const TimeoutError& error) {  // no worker is late: it has none yet
+  } catch (const TimeoutError& error) {  // not a late worker: there is no group yet
     throw RendezvousLostError(fmt::format(
         "rank {}, which waited to join, has lost the rendezvous: {}", number_, error.what()));
   }
 }
 
-std::string Muster::admission(const std::function<bool()>& stop_asked) {
+std::string ElasticMembership::admission(const std::function<bool()>& stop_asked) {
   store_->set(elastic_key("ready", number_), "");
-  for (;; std::this_thread::sleep_for(10 * kBetweenLooks)) {
+  for (;; sleep_for(10 * kBetweenLooks)) {
     if (stop_asked && stop_asked())
       throw GaveUpError(fmt::format("rank {} was asked to stop while it waited to join", number_));
     std::optional<std::string> admitted;
     try {
       admitted = store_->look(elastic_key("admitted", number_));
     } catch (const Error& error) {
-      throw Error(
-          fmt::format("the run has ended, for all that rank {} knows, which waited to join: {}",
-                      number_, error.what()));
+      throw Error(fmt::format("the run has probably ended while rank {} waited to join: {}",
+                              number_, error.what()));
     }
     if (admitted) return *admitted;
     heed_the_end();
   }
 }
 
-Group Muster::again(int suspect) {
+Group ElasticMembership::again(int suspect) {
   try {
     agree_on_change(suspect);
-  } catch (const TimeoutError& error) {  // no worker is late: these do not wait for any
+  } catch (const TimeoutError& error) {  // not a late worker: the rendezvous did not answer
     throw RendezvousLostError(
         fmt::format("rank {} has lost the rendezvous: {}", number_, error.what()));
   }
   if (std::find(members_.begin(), members_.end(), number_) == members_.end())
     throw LeftBehindError(fmt::format(
-        "the others have gone on without rank {}, which came too late: workers {} are left",
+        "the other workers continued without rank {}, which came too late: workers {} are left",
         number_, fmt::join(members_, ", ")));
   if (members_.size() < options_.least)
-    throw TooFewError(fmt::format("{}: {} worker{} left, and the run was to end with fewer than {}",
-                                  change_, members_.size(), members_.size() == 1 ? " is" : "s are",
+    throw TooFewError(fmt::format("{}: {} worker{} left, and the run needs at least {}", change_,
+                                  members_.size(), members_.size() == 1 ? " is" : "s are",
                                   options_.least));
   return make(options_.group.timeout);
 }
 
-void Muster::agree_on_change(int suspect) {
+void ElasticMembership::agree_on_change(int suspect) {
   ++changes_;
   const std::vector<int> before = members_;
   decide(suspect);
@@ -126,17 +124,17 @@ void Muster::agree_on_change(int suspect) {
   describe_change(before);
 }
 
-void Muster::decide(int suspect) {
+void ElasticMembership::decide(int suspect) {
   const std::string present = fmt::format("{}/present", changes_);
   store_->set(elastic_key(present, number_), "");
   std::set<int> here{number_};
   std::set<int> awaited(members_.begin(), members_.end());
   awaited.erase(number_);
-  const Deadline soon = Deadline::after(options_.patience_with_lost);
-  // Who computes, or waits for someone else, comes when that is over.
-  const Deadline late = Deadline::after(options_.group.timeout + options_.patience_with_lost);
+  const Deadline soon = Deadline::after(options_.reply_timeout);
+  // A worker that computes, or waits for another one, arrives when that is over.
+  const Deadline late = Deadline::after(options_.group.timeout + options_.reply_timeout);
   const std::string decision = fmt::format("elastic/{}/members", changes_);
-  for (;; std::this_thread::sleep_for(kBetweenLooks)) {
+  for (;; sleep_for(kBetweenLooks)) {
     heed_the_end();
     if (const auto members = store_->look(decision)) return take_members(*members);
     std::erase_if(awaited, [&](int worker) {
@@ -148,15 +146,15 @@ void Muster::decide(int suspect) {
   }
 }
 
-std::string Muster::proposal(const std::set<int>& present) {
+std::string ElasticMembership::proposal(const std::set<int>& present) {
   std::set<int> members = present;
   for (int worker : candidates())
     if (members.size() < options_.most) members.insert(worker);
   return fmt::format("{}", fmt::join(members, " "));
 }
 
-/// Those that want to join and were not let in yet.
-std::vector<int> Muster::candidates() {
+/// The workers that asked to join and were not admitted yet.
+std::vector<int> ElasticMembership::candidates() {
   std::vector<int> waiting;
   for (int i = 0; store_->look(elastic_key("claimed", i)); ++i) {
     const int worker = began_with_ + i;
@@ -167,27 +165,27 @@ std::vector<int> Muster::candidates() {
   return waiting;
 }
 
-void Muster::heed_the_end() {
+void ElasticMembership::heed_the_end() {
   if (store_->look(kElasticDone)) throw RunDoneError("the run has ended");
   if (const auto why = store_->look(kElasticEnd))
     throw Error(fmt::format("another worker ended the run: {}", *why));
 }
 
-void Muster::take_members(const std::string& text) {
+void ElasticMembership::take_members(const std::string& text) {
   members_.clear();
   for (const std::string& word : split(text, ' '))
     members_.push_back(static_cast<int>(parse_integer(word, "a member", 0, kMaxRank)));
 }
 
-/// All members say so: the one that decided may be lost meanwhile.
-void Muster::admit_new(const std::vector<int>& before) {
+/// All members announce it: the one that decided may be lost meanwhile.
+void ElasticMembership::admit_new(const std::vector<int>& before) {
   for (int worker : members_)
     if (std::find(before.begin(), before.end(), worker) == before.end())
       store_->set_first(elastic_key("admitted", worker),
                         fmt::format("{} {}", changes_, fmt::join(members_, " ")));
 }
 
-void Muster::describe_change(const std::vector<int>& before) {
+void ElasticMembership::describe_change(const std::vector<int>& before) {
   std::vector<std::string> texts;
   auto is_in = [](const std::vector<int>& group, int worker) {
     return std::find(group.begin(), group.end(), worker) != group.end();
@@ -201,12 +199,12 @@ void Muster::describe_change(const std::vector<int>& before) {
   change_ = fmt::format("{}", fmt::join(texts, ", "));
 }
 
-Group Muster::make(std::chrono::milliseconds patience) {
+Group ElasticMembership::make(std::chrono::milliseconds timeout) {
   const auto mine = std::find(members_.begin(), members_.end(), number_);
-  // Its members' numbers are what messages call them by: these never change.
+  // The labels of its members are their worker numbers, which never change.
   const comm::Membership membership{fmt::format("elastic {}", changes_),
                                     static_cast<int>(mine - members_.begin()), members_, members_};
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(timeout);
   return comm::make_group(
       members_.size() == 1
           ? make_alone(membership, deadline)
@@ -214,31 +212,31 @@ Group Muster::make(std::chrono::milliseconds patience) {
       options_.group, comm::flight_recorder());
 }
 
-bool Muster::someone_waits() {
+bool ElasticMembership::someone_waits() {
   if (!next_look_.passed()) return false;
   next_look_ = Deadline::after(kBetweenLooksForNew);
   return members_.size() < options_.most && !candidates().empty();
 }
 
-bool Muster::stop_asked() {
+bool ElasticMembership::stop_asked() {
   if (!next_stop_look_.passed()) return false;
   next_stop_look_ = Deadline::after(kBetweenLooksForNew);
   try {
     return store_->look(kElasticStop).has_value();
-  } catch (const TimeoutError& error) {  // every further look would take as long
+  } catch (const TimeoutError& error) {  // every further attempt would take as long
     throw RendezvousLostError(
         fmt::format("rank {} has lost the rendezvous: {}", number_, error.what()));
   } catch (const Error&) {
-    return false;  // that the rendezvous is lost matters when it is needed
+    return false;  // a lost rendezvous matters only when it is needed
   }
 }
 
-std::string Muster::agree_on(const std::string& name, const std::string& text) {
+std::string ElasticMembership::agree_on(const std::string& name, const std::string& text) {
   return store_->set_first("elastic/agreed/" + name, text);
 }
 
-/// The lines that the first worker gave under this name, which may be these, and its number.
-std::pair<int, std::vector<std::string>> Muster::first_lines(
+/// The lines that the first worker set under this name, possibly this one, and its number.
+std::pair<int, std::vector<std::string>> ElasticMembership::first_lines(
     const std::string& name, const std::vector<std::string>& lines) {
   std::vector<std::string> agreed =
       split(agree_on(name, fmt::format("{}\n{}", number_, fmt::join(lines, "\n"))), '\n');
@@ -248,7 +246,8 @@ std::pair<int, std::vector<std::string>> Muster::first_lines(
   return {number, std::move(agreed)};
 }
 
-void Muster::require_like_first(const std::string& name, const std::vector<std::string>& lines) {
+void ElasticMembership::require_like_first(const std::string& name,
+                                           const std::vector<std::string>& lines) {
   auto [first, its] = first_lines(name, lines);
   std::vector<std::optional<std::vector<std::string>>> by_number(
       static_cast<std::size_t>(std::max(first, number_)) + 1);
@@ -262,12 +261,12 @@ void Muster::require_like_first(const std::string& name, const std::vector<std::
   throw MismatchError(why);
 }
 
-void Muster::done() {
+void ElasticMembership::done() {
   store_->set_first(kElasticDone, "");
 }
 
-void Muster::end(const std::string& why) {
+void ElasticMembership::end(const std::string& why) {
   store_->set_first(kElasticEnd, why.substr(0, kMaxKey));
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

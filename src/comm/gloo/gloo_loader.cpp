@@ -1,7 +1,7 @@
-// Takes gloo_wire.cpp's place where libtorch has another version of Gloo inside itself. Two
-// versions in one process would call each other's functions, with classes of different layouts. So
-// the real gloo_wire.cpp and the Gloo that it was built with make up a library of their own, which
-// is loaded here, looks for what it needs in itself first, and is seen by nobody else.
+// Replaces gloo_wire.cpp if libtorch contains another version of Gloo. Two versions in one process
+// would call each other's functions, with classes of different layouts. The real gloo_wire.cpp and
+// the Gloo that it was built with therefore form a separate library, which is loaded here, resolves
+// its own symbols first, and exports them to no other library.
 #include "comm/gloo/gloo_plugin.h"
 #include "comm/gloo/gloo_wire.h"
 
@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
@@ -21,7 +21,7 @@ namespace {
 }
 
 GlooPlugin* load() {
-  // Never closed: wires and exceptions of its making may live as long as the process.
+  // Never closed: wires and exceptions that it made may live as long as the process.
   void* library = dlopen(kGlooPluginFile, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (library == nullptr) throw_not_loaded();
   void* entry = dlsym(library, kGlooPluginEntry);
@@ -42,4 +42,4 @@ WireKind gloo_wire() {
   return kind;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

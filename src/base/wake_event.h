@@ -1,4 +1,4 @@
-// Bell: ends the sleep of a thread that polls descriptors.
+// WakeEvent: wakes a thread that polls file descriptors (an eventfd).
 #pragma once
 
 #include "base/check.h"
@@ -10,25 +10,25 @@
 
 #include <cstdint>
 
-namespace lockstep {
+namespace lockstep::internal {
 
-/// Any thread may ring it.
-class Bell {
+/// Thread safety: any thread.
+class WakeEvent {
  public:
   /// Throws DescriptorShortageError.
-  Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  WakeEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!fd_) throw_if_descriptor_shortage("make an event descriptor");
     LOCKSTEP_CHECK(fd_, "eventfd failed");
   }
 
-  /// Readable from ring() to silence().
+  /// Readable from wake() to reset().
   int fd() const { return fd_.get(); }
 
-  void ring() const {
+  void wake() const {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t put = ::write(fd_.get(), &one, sizeof one);
   }
-  void silence() const {
+  void reset() const {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);
   }
@@ -37,4 +37,4 @@ class Bell {
   UniqueFd fd_;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,9 +1,10 @@
-#include "launch/site.h"
+#include "launch/node_launcher.h"
 
 #include <lockstep/error.h>
 
 #include "base/handshake.h"
 #include "base/host_name.h"
+#include "base/sleep.h"
 #include "base/text.h"
 #include "launch/elastic_keys.h"
 #include "launch/node_hub.h"
@@ -17,9 +18,8 @@
 #include <algorithm>
 #include <csignal>
 #include <limits>
-#include <thread>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -34,10 +34,11 @@ void require_sensible(const NodeOptions& options, int workers) {
     throw UsageError(fmt::format("node rank {} is not one of 0 to {}: there are {} nodes",
                                  options.rank, options.count - 1, options.count));
   if (options.count > 1 && options.master.port == 0)
-    throw UsageError("several nodes need a port that all know: set the master's");
+    throw UsageError("several nodes need a fixed port: set the master's port");
 }
 
-/// The token to use. Strangers can reach a run on several nodes: it needs one that the user made.
+/// The token to use. A run on several nodes is reachable by other processes: it needs a token made
+/// by the user.
 std::string choose_token(const NodeOptions& options) {
   if (!options.token.empty()) {
     require_good_token(options.token, "the run's token");
@@ -56,19 +57,19 @@ std::string choose_token(const NodeOptions& options) {
   return make_token();
 }
 
-/// Set when this start of the run has failed: a launcher that comes now waits for the next.
+/// Set when this start of the run has failed: a launcher that arrives now waits for the next one.
 constexpr const char* kStartEnded = "start ended";
-/// Set when all nodes have taken their places.
+/// Set when all nodes have claimed their places.
 constexpr const char* kAllCame = "all nodes came";
 constexpr std::chrono::milliseconds kBetweenLooks(100);
 constexpr std::chrono::milliseconds kBeforeNotice(5000);
 constexpr std::chrono::milliseconds kBetweenNotices(30'000);
 
-/// Whether node 0 says within a few seconds that this start of the run has ended.
+/// Whether node 0 reports within a few seconds that this start of the run has ended.
 bool start_ends_soon(StoreClient& store) {
   const Deadline soon = Deadline::after(std::chrono::seconds(5));
   try {
-    for (; !soon.passed(); std::this_thread::sleep_for(kBetweenLooks))
+    for (; !soon.passed(); sleep_for(kBetweenLooks))
       if (store.look(kStartEnded)) return true;
   } catch (const Error&) {
     // The run has ended.
@@ -82,7 +83,7 @@ std::string node_key(int node) {
 
 }  // namespace
 
-Site::Site(const NodeOptions& options, int workers, std::chrono::milliseconds grace)
+NodeLauncher::NodeLauncher(const NodeOptions& options, int workers, std::chrono::milliseconds grace)
     : options_(options),
       workers_(workers),
       grace_(grace),
@@ -102,13 +103,13 @@ Site::Site(const NodeOptions& options, int workers, std::chrono::milliseconds gr
     run_ = name_start(run_, restart_);
     server_.emplace(options_.master, token_, run_);
     rendezvous_ = server_->address();
-    // Free a moment ago, which is the best that can be said of a port that someone else will open.
+    // The port was free a moment ago; another process may still take it before it is opened.
     master_port_ = port_of(listen_on({options_.master.host, 0}));
   }
   if (options_.count > 1) meet();
 }
 
-void Site::meet() {
+void NodeLauncher::meet() {
   const Deadline deadline = Deadline::after(options_.rendezvous_timeout);
   if (server_) {
     const SignalsHeld for_its_thread;
@@ -117,8 +118,8 @@ void Site::meet() {
   join_others(*enter_start(deadline), deadline);
 }
 
-/// Of workers that join: the first numbers in a row that nobody has had yet.
-void Site::claim_numbers() {
+/// For workers that join: the first consecutive numbers that are unused.
+void NodeLauncher::claim_numbers() {
   const Deadline deadline = Deadline::after(options_.rendezvous_timeout);
   StoreClient store(rendezvous_, token_, deadline);
   run_ = store.run();
@@ -139,8 +140,8 @@ void Site::claim_numbers() {
   world_size_ = first_rank_ + workers_;
 }
 
-/// Comes to the rendezvous; says so where that takes long.
-std::unique_ptr<StoreClient> Site::connect(const Deadline& deadline) {
+/// Connects to the rendezvous; reports a long wait.
+std::unique_ptr<StoreClient> NodeLauncher::connect(const Deadline& deadline) {
   if (options_.waiting && deadline.left() > kBeforeNotice) {
     try {
       StoreClient(rendezvous_, token_, Deadline::after(kBeforeNotice), run_);
@@ -151,11 +152,11 @@ std::unique_ptr<StoreClient> Site::connect(const Deadline& deadline) {
   return std::make_unique<StoreClient>(rendezvous_, token_, deadline, run_);
 }
 
-/// Finds this start of the run and takes this node's place in it. The launcher of node 0 may be
+/// Finds this start of the run and claims this node's place in it. The launcher of node 0 may be
 /// slower than the others to leave the start that has ended.
-std::unique_ptr<StoreClient> Site::enter_start(const Deadline& deadline) {
+std::unique_ptr<StoreClient> NodeLauncher::enter_start(const Deadline& deadline) {
   std::string ended = options_.run;
-  for (;; std::this_thread::sleep_for(kBetweenLooks)) {
+  for (;; sleep_for(kBetweenLooks)) {
     try {
       auto store = connect(deadline);
       const std::string start = store->run();
@@ -174,9 +175,9 @@ std::unique_ptr<StoreClient> Site::enter_start(const Deadline& deadline) {
   }
 }
 
-/// Whether this node has its place in this start. A launcher that comes back may be here before
-/// node 0 has noticed that the one before it was killed: then there will be another start.
-bool Site::claim_node(StoreClient& store, const Deadline& deadline) {
+/// Whether this node has its place in this start. A restarted launcher may arrive before node 0 has
+/// noticed that the earlier one was killed: then there will be another start.
+bool NodeLauncher::claim_node(StoreClient& store, const Deadline& deadline) {
   if (server_) {
     store.set("number of nodes", std::to_string(options_.count));
     store.set("restart", std::to_string(restart_));
@@ -195,9 +196,9 @@ bool Site::claim_node(StoreClient& store, const Deadline& deadline) {
   }
 }
 
-/// The place of a launcher that was killed while nodes still gather is free again. Once all have
-/// come, node 0 counts that one as lost, and this start fails.
-void Site::take_place(StoreClient& store, const Deadline& deadline) {
+/// The place of a launcher that was killed while nodes still arrive is free again. Once all have
+/// arrived, node 0 counts that launcher as lost, and this start fails.
+void NodeLauncher::take_place(StoreClient& store, const Deadline& deadline) {
   place_ = std::make_unique<StoreClient>(rendezvous_, token_, deadline, store.run());
   const bool taken_over =
       place_->claim(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
@@ -208,10 +209,10 @@ void Site::take_place(StoreClient& store, const Deadline& deadline) {
                     options_.rank));
 }
 
-void Site::join_others(StoreClient& store, const Deadline& deadline) {
+void NodeLauncher::join_others(StoreClient& store, const Deadline& deadline) {
   std::unique_ptr<NodeHub> hub;
   if (server_) {
-    // After a failure every node may let its workers go on for the grace.
+    // After a failure every node may let its workers continue for the grace period.
     hub = std::make_unique<NodeHub>(
         options_.master.host, token_,
         NodeHubOptions{options_.silence, grace_ + std::chrono::seconds(30), run_});
@@ -235,15 +236,15 @@ void Site::join_others(StoreClient& store, const Deadline& deadline) {
                                       options_.silence, deadline, run_);
 }
 
-/// What a node has told of itself.
-std::string Site::wait_for_node(StoreClient& store, int node, const Deadline& deadline) {
-  for (auto patience = kBeforeNotice;; patience = kBetweenNotices) {
+/// The value that a node has published about itself.
+std::string NodeLauncher::wait_for_node(StoreClient& store, int node, const Deadline& deadline) {
+  for (auto interval = kBeforeNotice;; interval = kBetweenNotices) {
     try {
-      return store.get(node_key(node), Deadline::after(std::min(patience, deadline.left())));
+      return store.get(node_key(node), Deadline::after(std::min(interval, deadline.left())));
     } catch (const TimeoutError&) {
       if (deadline.passed())
         throw TimeoutError(fmt::format(
-            "node {} of {} did not come to the rendezvous at {} within {:.1f} s: is lockstep "
+            "node {} of {} did not reach the rendezvous at {} within {:.1f} s: is lockstep "
             "launch --nnodes {} --node-rank {} running there?",
             node, options_.count, rendezvous_.text(), deadline.seconds(), options_.count, node));
     }
@@ -255,8 +256,8 @@ std::string Site::wait_for_node(StoreClient& store, int node, const Deadline& de
   }
 }
 
-/// Learns how many workers every node has, and so which ranks this one's are; returns the hosts.
-std::vector<std::string> Site::count_ranks(StoreClient& store, const Deadline& deadline) {
+/// Learns the number of workers of every node, and so the ranks of this one; returns the hosts.
+std::vector<std::string> NodeLauncher::count_ranks(StoreClient& store, const Deadline& deadline) {
   std::vector<std::string> hosts;
   world_size_ = 0;
   for (int node = 0; node < options_.count; ++node) {
@@ -270,7 +271,7 @@ std::vector<std::string> Site::count_ranks(StoreClient& store, const Deadline& d
   return hosts;
 }
 
-std::map<std::string, std::string> Site::variables_of(int index) const {
+std::map<std::string, std::string> NodeLauncher::variables_of(int index) const {
   Place place;
   place.rank = first_rank_ + index;
   place.size = world_size_;
@@ -288,49 +289,50 @@ std::map<std::string, std::string> Site::variables_of(int index) const {
   return variables;
 }
 
-void Site::started() {
+void NodeLauncher::started() {
   if (options_.count == 1 && server_) server_->start();
-  if (options_.join) vouch_for_workers();
+  if (options_.join) declare_workers_lost_on_disconnect();
 }
 
-/// If this host is lost, nobody else could tell how its workers ended.
-void Site::vouch_for_workers() {
+/// If this host is lost, no other process can report how its workers ended.
+void NodeLauncher::declare_workers_lost_on_disconnect() {
   try {
     const Deadline soon = Deadline::after(std::chrono::seconds(3));
-    vouches_ = std::make_unique<StoreClient>(rendezvous_, token_, soon, run_);
-    for (int index = 0; index < workers_; ++index) vouches_->vouch_for(first_rank_ + index);
+    joined_ranks_client_ = std::make_unique<StoreClient>(rendezvous_, token_, soon, run_);
+    for (int index = 0; index < workers_; ++index)
+      joined_ranks_client_->declare_lost_on_disconnect(first_rank_ + index);
   } catch (const Error&) {
-    vouches_.reset();  // the run has ended: its workers find out
+    joined_ranks_client_.reset();  // the run has ended: its workers will notice
   }
 }
 
-void Site::worker_ended(const Outcome& outcome) {
+void NodeLauncher::worker_ended(const Outcome& outcome) {
   tell_rendezvous(outcome);
   if (!outcome.failed() || !watch_) return;
-  // An abort is how an uncaught exception ends a program: often the loss of another rank.
+  // An uncaught exception ends a program by an abort: often because another rank was lost.
   const bool killed = outcome.signal != 0 && outcome.signal != SIGABRT;
   watch_->report({options_.rank, outcome.code(), killed, outcome.text()});
 }
 
-void Site::tell_rendezvous(const Outcome& outcome) {
+void NodeLauncher::tell_rendezvous(const Outcome& outcome) {
   if (server_) return server_->note_ending(outcome.rank, outcome.how());
   if (rendezvous_lost_) return;
   try {
     const Deadline soon = Deadline::after(std::chrono::seconds(3));
     StoreClient(rendezvous_, token_, soon, run_).note_ending(outcome.rank, outcome.how());
   } catch (const Error&) {
-    rendezvous_lost_ = true;  // the watch finds out why
+    rendezvous_lost_ = true;  // the watch finds the reason
   }
 }
 
-void Site::interrupted(int signal) {
+void NodeLauncher::interrupted(int signal) {
   if (watch_)
     watch_->report({options_.rank, 128 + signal, true,
                     fmt::format("the launcher of node {} on {} was interrupted by signal {}",
                                 options_.rank, host_name(), signal)});
 }
 
-bool Site::tick() {
+bool NodeLauncher::tick() {
   if (!watch_) return false;
   watch_->tick();
   if (!watch_->failure()) return false;
@@ -338,24 +340,24 @@ bool Site::tick() {
   return true;
 }
 
-void Site::say_that_start_ended() {
+void NodeLauncher::say_that_start_ended() {
   start_ended_ = true;
   try {
     const Deadline soon = Deadline::after(std::chrono::seconds(3));
     StoreClient(rendezvous_, token_, soon, run_).set(kStartEnded, "");
   } catch (const Error&) {
-    // A launcher that comes back is told that its place is taken.
+    // A restarted launcher is told that its place is taken.
   }
 }
 
-void Site::done() {
+void NodeLauncher::done() {
   if (watch_) watch_->done();
 }
 
-std::optional<FailureElsewhere> Site::failure_elsewhere() const {
+std::optional<FailureElsewhere> NodeLauncher::failure_elsewhere() const {
   if (!watch_ || !watch_->failure() || watch_->failure()->node == options_.rank)
     return std::nullopt;
   return FailureElsewhere{watch_->failure()->code, watch_->failure()->text};
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

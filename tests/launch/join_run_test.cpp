@@ -1,5 +1,5 @@
-// Joining a run by hand, with torchrun's variables, and what can be wrong with them.
-#include "launch/join.h"
+// Joining a run by hand, with torchrun's variables, and errors in them.
+#include "launch/join_run.h"
 
 #include <lockstep/error.h>
 #include <lockstep/init.h>
@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <map>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
@@ -23,7 +23,7 @@ using testing::expect_error;
 
 using Map = std::map<std::string, std::string>;
 
-/// A rank's variables, for as long as it lives.
+/// A rank's variables, for the lifetime of the object.
 class Variables {
  public:
   explicit Variables(Map values) : values_(std::move(values)) {
@@ -54,19 +54,19 @@ void join(const GroupOptions& options = {}) {
 
 }  // namespace
 
-TEST(Join, AMasterThatIsNotThereIsNamed) {
+TEST(Join, MissingMasterIsNamed) {
   Address address{"127.0.0.1", port_of(listen_on({"127.0.0.1", 0}))};  // free again
   const Variables place(rank_of_two(1, address.port));
   expect_error<TimeoutError>([] { join(); }, {fmt::format("no rendezvous at {}", address.text()),
                                               "can this host reach it"});
 }
 
-TEST(Join, AMasterOfNoKnownNameIsNamed) {
+TEST(Join, UnresolvedMasterIsNamed) {
   const Variables place(rank_of_two(1, 29500, {{"MASTER_ADDR", "no-such-host.invalid"}}));
   expect_error<UsageError>([] { join(); }, {"'no-such-host.invalid'", "no host of that name"});
 }
 
-TEST(Join, RankZeroIsToldThatItsPortIsInUse) {
+TEST(Join, RankZeroReportsAPortInUse) {
   const UniqueFd taken = listen_on({"127.0.0.1", 0});
   const Variables place(rank_of_two(0, port_of(taken)));
   expect_error<Error>([] { join(); }, {fmt::format("cannot listen on 127.0.0.1:{}", port_of(taken)),
@@ -75,10 +75,10 @@ TEST(Join, RankZeroIsToldThatItsPortIsInUse) {
 
 TEST(Join, WithoutATokenOnlyLoopbackIsServed) {
   const Variables place(rank_of_two(0, 29500, {{"MASTER_ADDR", "0.0.0.0"}}));
-  expect_error<UsageError>([] { join(); }, {"open to strangers", "LOCKSTEP_TOKEN"});
+  expect_error<UsageError>([] { join(); }, {"would accept any process", "LOCKSTEP_TOKEN"});
 }
 
-TEST(Join, AWrongTokenIsRefusedAndNotShown) {
+TEST(Join, WrongTokenIsRejectedAndNotShown) {
   StoreServer server({"127.0.0.1", 0}, "the token of the run");
   server.start();
   const Variables place(
@@ -93,7 +93,7 @@ TEST(Join, AWrongTokenIsRefusedAndNotShown) {
   }
 }
 
-TEST(Join, AnInterfaceThatIsNotThereIsNamed) {
+TEST(Join, MissingInterfaceIsNamed) {
   StoreServer server({"127.0.0.1", 0}, "");
   server.start();
   {
@@ -107,11 +107,11 @@ TEST(Join, AnInterfaceThatIsNotThereIsNamed) {
   expect_error<UsageError>([] { join(); }, {"no network interface 'nix1'"});
 }
 
-TEST(Join, ATransportThatDoesNotExistIsAnsweredWithThoseThatDo) {
+TEST(Join, UnknownTransportErrorListsTheTransports) {
   StoreServer server({"127.0.0.1", 0}, "");
   server.start();
   const Variables place(rank_of_two(1, server.address().port, {{"LOCKSTEP_TRANSPORT", "pigeon"}}));
   expect_error<UsageError>([&] { init(); }, {"no transport 'pigeon'", "auto, ", "shm"});
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,18 +1,18 @@
-// A run's group that changes: real processes, some of which end.
-#include "launch/muster.h"
+// A group that changes during a run: real processes, some of which end.
+#include "launch/elastic_membership.h"
 
 #include "launch/elastic_keys.h"
 #include "launch/job.h"
-#include "launch/muster_workers.h"
+#include "launch/membership_workers.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 namespace {
 
 constexpr int kRight = 0, kWrong = 1, kTooFew = 3, kDone = 4, kEnded = 5;
 
-/// Of each worker: how its body ended.
+/// How the body of each worker ended.
 std::vector<int> codes_of(int workers, const std::function<int()>& body) {
   JobOptions job{.workers = workers};
   job.nodes.elastic = true;
@@ -34,125 +34,125 @@ std::vector<int> codes_of(int workers, const std::function<int()>& body) {
   return codes;
 }
 
-class MusterOver : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Transports, MusterOver, ::testing::Values("shm", "gloo"),
+class MembershipOver : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Transports, MembershipOver, ::testing::Values("shm", "gloo"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST_P(MusterOver, WhoIsLeftGoesOn) {
+TEST_P(MembershipOver, SurvivorsContinue) {
   const std::vector<int> codes = codes_of(4, [] {
-    Muster muster(options(GetParam()));
+    ElasticMembership membership(options(GetParam()));
     {
-      Group group = muster.first();
+      Group group = membership.first();
       if (numbers_in(group) != std::vector<int>{0, 1, 2, 3}) return kWrong;
       if (rank() == 0) die();
       await_loss_of(group, 0);
     }
     {
-      Group group = muster.again(0);
+      Group group = membership.again(0);
       if (numbers_in(group) != std::vector<int>{1, 2, 3}) return kWrong;
-      if (muster.change() != "rank 0 was ended by signal 9 (Killed)") return kWrong;
-      if (muster.is_first_member() != (rank() == 1)) return kWrong;
+      if (membership.change() != "rank 0 was ended by signal 9 (Killed)") return kWrong;
+      if (membership.is_first_member() != (rank() == 1)) return kWrong;
       if (rank() == 2) die();
       await_loss_of(group, 2);
     }
-    Group group = muster.again(2);
+    Group group = membership.again(2);
     return numbers_in(group) == std::vector<int>{1, 3} ? kRight : kWrong;
   });
   EXPECT_EQ(codes, (std::vector<int>{128 + SIGKILL, kRight, 128 + SIGKILL, kRight}));
 }
 
-TEST(Muster, LossesWhileTheGroupIsMadeAreNoticed) {
+TEST(ElasticMembership, WorkersLostDuringGroupCreationAreDetected) {
   const std::vector<int> codes = codes_of(3, [] {
-    Muster muster(options());
+    ElasticMembership membership(options());
     if (rank() == 1) die();
     try {
-      muster.first();
+      membership.first();
       return kWrong;
     } catch (const PeerLostError& lost) {
-      Group group = muster.again(lost.rank());
+      Group group = membership.again(lost.rank());
       return numbers_in(group) == std::vector<int>{0, 2} ? kRight : kWrong;
     }
   });
   EXPECT_EQ(codes, (std::vector<int>{kRight, 128 + SIGKILL, kRight}));
 }
 
-TEST(Muster, TheLastOneGoesOnAlone) {
+TEST(ElasticMembership, SingleSurvivorContinues) {
   const std::vector<int> codes = codes_of(2, [] {
-    Muster muster(options());
+    ElasticMembership membership(options());
     {
-      Group group = muster.first();
+      Group group = membership.first();
       if (rank() == 0) die();
       await_loss_of(group, 0);
     }
-    Group group = muster.again(0);
-    return group.size() == 1 && muster.is_first_member() ? kRight : kWrong;
+    Group group = membership.again(0);
+    return group.size() == 1 && membership.is_first_member() ? kRight : kWrong;
   });
   EXPECT_EQ(codes, (std::vector<int>{128 + SIGKILL, kRight}));
 }
 
-TEST(Muster, WithTooFewItEnds) {
+TEST(ElasticMembership, EndsWithTooFewWorkers) {
   const std::vector<int> codes = codes_of(3, [] {
-    MusterOptions three = options();
+    MembershipOptions three = options();
     three.least = 3;
-    Muster muster(three);
+    ElasticMembership membership(three);
     {
-      Group group = muster.first();
+      Group group = membership.first();
       if (rank() == 1) die();
       await_loss_of(group, 1);
     }
-    muster.again(1);
+    membership.again(1);
     return kRight;
   });
   EXPECT_EQ(codes, (std::vector<int>{kTooFew, 128 + SIGKILL, kTooFew}));
 }
 
-TEST(Muster, WhoComesAfterTheEndLearnsOfIt) {
+TEST(ElasticMembership, WorkerThatComesAfterTheEndIsTold) {
   for (const auto& [ends, code] : {std::pair{false, kDone}, std::pair{true, kEnded}}) {
     const std::vector<int> codes = codes_of(2, [&, ends = ends] {
-      Muster muster(options());
+      ElasticMembership membership(options());
       {
-        Group group = muster.first();
+        Group group = membership.first();
         if (rank() == 0) {
           group.barrier();
-          ends ? muster.end("because") : muster.done();
+          ends ? membership.end("because") : membership.done();
           return kRight;
         }
         group.barrier();
         await_loss_of(group, 0);
       }
-      muster.again(0);
+      membership.again(0);
       return kWrong;
     });
     EXPECT_EQ(codes, (std::vector<int>{kRight, code}));
   }
 }
 
-/// Of workers that come later: what lockstep launch --join does for them.
-TEST(Muster, OthersJoinWhenThereIsRoom) {
+/// For workers that join later: what lockstep launch --join sets up for them.
+TEST(ElasticMembership, OthersJoinBelowTheMaximum) {
   const std::vector<int> codes = codes_of(2, [] {
     ::setenv("LOCKSTEP_ELASTIC", "1", 1);
     const bool joins = rank() == 1;
-    Muster muster(options());
+    ElasticMembership membership(options());
     if (joins) {
       StoreClient store(Address::parse(std::getenv("LOCKSTEP_RENDEZVOUS"), "test"),
                         std::getenv("LOCKSTEP_TOKEN"), Deadline::after(std::chrono::seconds(60)));
       store.set(elastic_key("claimed", 0), "");
-      Group group = muster.first();
+      Group group = membership.first();
       return numbers_in(group) == std::vector<int>{0, 1} ? kRight : kWrong;
     }
-    if (muster.first().size() != 1) return kWrong;
-    while (!muster.someone_waits()) ::usleep(1000);
-    Group group = muster.again(-1);
-    if (muster.change() != "rank 1 has joined") return kWrong;
+    if (membership.first().size() != 1) return kWrong;
+    while (!membership.someone_waits()) ::usleep(1000);
+    Group group = membership.again(-1);
+    if (membership.change() != "rank 1 has joined") return kWrong;
     return numbers_in(group) == std::vector<int>{0, 1} ? kRight : kWrong;
   });
   EXPECT_EQ(codes, (std::vector<int>{kRight, kRight}));
 }
 
-TEST(Muster, NeedsALauncherThatGoesOn) {
+TEST(ElasticMembership, NeedsAnElasticLauncher) {
   const JobResult result = run_forked({.workers = 2}, [] {
     try {
-      Muster muster(options());
+      ElasticMembership membership(options());
       return kWrong;
     } catch (const UsageError&) {
       return kRight;
@@ -162,4 +162,4 @@ TEST(Muster, NeedsALauncherThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,4 +1,4 @@
-#include "comm/mesh/mailroom.h"
+#include "comm/mesh/message_matcher.h"
 
 #include <lockstep/error.h>
 
@@ -7,47 +7,47 @@
 #include <algorithm>
 #include <utility>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
 bool is_over(MeshRequest& request) {
   try {
     return !request.transfer || request.transfer->done();
-  } catch (const Error&) {  // nobody waits for it, so nobody is told
+  } catch (const Error&) {  // no thread waits for the request, so the error cannot be reported
     return true;
   }
 }
 
-/// Its owner may free the array before it drops the request.
+/// The owner may free the array before it destroys the request.
 void give_up(MeshRequest& request) {
   if (request.matched && request.transfer) request.transfer->give_up();
 }
 
 }  // namespace
 
-Mailroom::Mailroom(int size)
+MessageMatcher::MessageMatcher(int size)
     : incoming_(static_cast<std::size_t>(size)), outgoing_(static_cast<std::size_t>(size)) {}
 
-void Mailroom::use(Wire& wire) {
+void MessageMatcher::use(Wire& wire) {
   Lock lock(mutex_);
   wire_ = &wire;
 }
 
 // ── Sends
 
-std::optional<Slot> Mailroom::post(const std::shared_ptr<MeshRequest>& request) {
+std::optional<Slot> MessageMatcher::post(const std::shared_ptr<MeshRequest>& request) {
   Lock lock(mutex_);
   Outgoing& outgoing = outgoing_[static_cast<std::size_t>(request->peer)];
-  // None overtakes those that wait.
+  // A send never overtakes sends that wait for a slot.
   const auto slot = outgoing.queue.empty() ? outgoing.slots.take_any() : std::nullopt;
   request->matched = slot.has_value();
   if (!slot) outgoing.queue.push_back(request);
   return slot;
 }
 
-/// The peer has taken messages: those that waited for a slot take their turns.
-std::vector<ControlMessage> Mailroom::send_queued(int to, const Taken& taken) {
+/// The peer has acknowledged messages: sends that waited for a slot are started in order.
+std::vector<ControlMessage> MessageMatcher::send_queued(int to, const Taken& taken) {
   Lock lock(mutex_);
   Outgoing& outgoing = outgoing_[static_cast<std::size_t>(to)];
   for (Slot slot : taken.slots) outgoing.slots.give_back(slot);
@@ -62,10 +62,10 @@ std::vector<ControlMessage> Mailroom::send_queued(int to, const Taken& taken) {
   return announcements;
 }
 
-Announcement Mailroom::dispatch(MeshRequest& request, Slot slot) {
+Announcement MessageMatcher::dispatch(MeshRequest& request, Slot slot) {
   try {
     if (request.bytes > 0) request.transfer = wire_->send(request.peer, slot, request.source);
-  } catch (const Error& error) {  // told to whoever waits for it
+  } catch (const Error& error) {  // reported to the thread that waits for it
     request.broken = error.what();
   }
   request.matched = true;
@@ -74,7 +74,7 @@ Announcement Mailroom::dispatch(MeshRequest& request, Slot slot) {
 
 // ── Receives
 
-std::optional<Taken> Mailroom::want(const std::shared_ptr<MeshRequest>& request) {
+std::optional<Taken> MessageMatcher::want(const std::shared_ptr<MeshRequest>& request) {
   Lock lock(mutex_);
   Incoming& incoming = incoming_[static_cast<std::size_t>(request->peer)];
   const auto found = std::find_if(incoming.announced.begin(), incoming.announced.end(),
@@ -90,13 +90,13 @@ std::optional<Taken> Mailroom::want(const std::shared_ptr<MeshRequest>& request)
   return to_tell(incoming);
 }
 
-std::vector<ControlMessage> Mailroom::take(int from, const ControlMessage& message) {
+std::vector<ControlMessage> MessageMatcher::take(int from, const ControlMessage& message) {
   if (const auto* taken = std::get_if<Taken>(&message)) return send_queued(from, *taken);
   return take_announcement(from, std::get<Announcement>(message));
 }
 
-std::vector<ControlMessage> Mailroom::take_announcement(int from,
-                                                        const Announcement& announcement) {
+std::vector<ControlMessage> MessageMatcher::take_announcement(int from,
+                                                              const Announcement& announcement) {
   Lock lock(mutex_);
   if (wire_ == nullptr) throw Error("a message before the group was made");
   Incoming& incoming = incoming_[static_cast<std::size_t>(from)];
@@ -115,7 +115,7 @@ std::vector<ControlMessage> Mailroom::take_announcement(int from,
   return answers;
 }
 
-bool Mailroom::match(MeshRequest& request, const Announcement& announcement) {
+bool MessageMatcher::match(MeshRequest& request, const Announcement& announcement) {
   request.came = announcement.bytes;
   request.matched = true;
   if (announcement.bytes != request.bytes) return false;
@@ -123,20 +123,20 @@ bool Mailroom::match(MeshRequest& request, const Announcement& announcement) {
   try {
     request.transfer = wire_->receive(request.peer, announcement.slot, request.target);
     return true;
-  } catch (const Error& error) {  // told to whoever waits for it
+  } catch (const Error& error) {  // reported to the thread that waits for it
     request.broken = error.what();
     return false;
   }
 }
 
-void Mailroom::free_slot(Incoming& incoming, Slot slot) {
+void MessageMatcher::free_slot(Incoming& incoming, Slot slot) {
   incoming.slots.give_back(slot);
   incoming.untold.push_back(slot);
 }
 
-std::optional<Taken> Mailroom::to_tell(Incoming& incoming) {
-  // The sender counts these as taken, too. With all of them taken, its messages wait for what it is
-  // not told; and who was to receive those may wait for something else of the sender's.
+std::optional<Taken> MessageMatcher::to_tell(Incoming& incoming) {
+  // The sender counts these slots as taken too. If all are taken, its messages wait for this
+  // acknowledgement, and their receiver may wait for another message of the sender.
   const bool none_left = incoming.slots.taken() + incoming.untold.size() >= kMessageSlots;
   if (incoming.untold.empty() || (incoming.untold.size() < kTellTaken && !none_left))
     return std::nullopt;
@@ -145,38 +145,37 @@ std::optional<Taken> Mailroom::to_tell(Incoming& incoming) {
 
 // ── Both
 
-bool Mailroom::wait_until_matched(MeshRequest& request, std::chrono::milliseconds slice) {
+bool MessageMatcher::wait_until_matched(MeshRequest& request, std::chrono::milliseconds slice) {
   Lock lock(mutex_);
   if (!request.matched) changed_.wait_for(mutex_, slice);
   return request.matched;
 }
 
-bool Mailroom::matched(MeshRequest& request) {
+bool MessageMatcher::matched(MeshRequest& request) {
   Lock lock(mutex_);
   return request.matched;
 }
 
-std::string Mailroom::held_up(MeshRequest& request) {
+std::string MessageMatcher::held_up(MeshRequest& request) {
   Lock lock(mutex_);
   if (!request.incoming) {
     const Outgoing& outgoing = outgoing_[static_cast<std::size_t>(request.peer)];
     if (outgoing.queue.empty()) return "";
     return fmt::format(
-        "it has not received {} {}, the most that may wait there: receive them, in any order, or "
-        "send fewer at a time",
+        "it has not received {} {}, which is the limit: receive them, in any order, or send fewer "
+        "at a time",
         outgoing.slots.taken(),
         request.matched ? "messages, of which this is one" : "earlier messages");
   }
   const std::size_t waiting = incoming_[static_cast<std::size_t>(request.peer)].slots.taken();
   if (request.matched || waiting < kMessageSlots) return "";
   return fmt::format(
-      "{} messages with other tags came from it and were not received, the most that may wait "
-      "here: "
+      "{} messages with other tags came from it and were not received, which is the limit: "
       "receive them first",
       waiting);
 }
 
-bool Mailroom::expects_messages() {
+bool MessageMatcher::expects_messages() {
   Lock lock(mutex_);
   return std::any_of(incoming_.begin(), incoming_.end(),
                      [](const Incoming& one) { return !one.wanted.empty(); }) ||
@@ -184,18 +183,18 @@ bool Mailroom::expects_messages() {
                      [](const Outgoing& one) { return !one.queue.empty(); });
 }
 
-void Mailroom::keep(std::shared_ptr<MeshRequest> request) {
+void MessageMatcher::keep(std::shared_ptr<MeshRequest> request) {
   Lock lock(mutex_);
   if (dropped_) return give_up(*request);
   kept_.push_back(std::move(request));
-  // Now and then, so that many messages under way are not all looked at for each new one.
+  // Only now and then, so that each new message does not check all pending ones.
   if (kept_.size() < tidy_at_) return;
   kept_.remove_if(
       [](const auto& one) { return one.use_count() == 1 && one->matched && is_over(*one); });
   tidy_at_ = 2 * kept_.size() + kTidyAt;
 }
 
-void Mailroom::drop_all() {
+void MessageMatcher::drop_all() {
   Lock lock(mutex_);
   dropped_ = true;
   for (const auto& one : kept_) give_up(*one);
@@ -205,4 +204,4 @@ void Mailroom::drop_all() {
   changed_.notify_all();
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

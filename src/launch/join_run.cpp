@@ -1,4 +1,4 @@
-#include "launch/join.h"
+#include "launch/join_run.h"
 
 #include <lockstep/error.h>
 
@@ -22,16 +22,16 @@
 #include <functional>
 #include <optional>
 
-namespace lockstep::launch {
+namespace lockstep::internal::launch {
 
 namespace {
 
-/// A process's way to the rendezvous, and the rendezvous itself where this process serves it. Both
-/// live as long as the last group.
+/// A process's connection to the rendezvous, and the rendezvous itself if this process serves it.
+/// Both live as long as the last group.
 struct Rendezvous {
   Address address;
   std::string token;
-  std::string run;  ///< its identity; empty until it is known
+  std::string run;  ///< the run's identity; empty until known
   std::optional<StoreServer> server;
   std::optional<StoreClient> client;
 
@@ -43,15 +43,15 @@ struct Rendezvous {
   }
 };
 
-/// What a rank finds out before it meets the others. If it fails here it still has to meet them:
-/// they wait for it, and where no launcher tells them of its end it tells them itself.
+/// The preparation of a rank before it contacts the others. If it fails here, the rank still has to
+/// contact them: they wait for it, and without a launcher the rank itself has to report its end.
 struct Preparation {
   std::vector<std::string> request;
-  std::string host;  ///< the address of the interface; empty where none is named
+  std::string host;  ///< the address of the interface; empty if none is named
   std::exception_ptr failure;
-  std::string reason;  ///< of the failure
+  std::string reason;  ///< reason of the failure
 
-  /// REQUIRES: called where `error` is handled.
+  /// REQUIRES: called in the handler of `error`.
   void fail(const Error& error) {
     failure = std::current_exception();
     reason = error.what();
@@ -73,7 +73,7 @@ Preparation prepare(int workers, const std::string& transport, const std::string
   return mine;
 }
 
-/// Rank 0's part of meet_through_mpi: what it broadcasts of the rendezvous that it serves.
+/// Rank 0's part of meet_through_mpi: the description of its rendezvous that it broadcasts.
 std::string serve_for_mpi(const Place& place, const std::string& host, Rendezvous& rendezvous) {
   rendezvous.token = place.token.empty() ? make_token() : place.token;
   const bool one_host = place.local_size == place.size;
@@ -89,8 +89,8 @@ void require_same_world(const Place& place, const comm::MpiRuntime& mpi) {
                   place.rank, place.size, mpi.world_rank(), mpi.world_size()));
 }
 
-/// Rank 0 serves, and MPI tells the others where, the token and the run's identity, or why there is
-/// no rendezvous.
+/// Rank 0 serves the rendezvous. MPI tells the other ranks its address, the token and the run's
+/// identity, or why there is no rendezvous.
 void meet_through_mpi(const Place& place, Preparation& mine, const Deadline& deadline,
                       Rendezvous& rendezvous) {
   constexpr std::string_view kNone = "none ";
@@ -112,13 +112,13 @@ void meet_through_mpi(const Place& place, Preparation& mine, const Deadline& dea
                         fmt::format("rank 0 cannot join the run: {}", card.substr(kNone.size())));
   }
   const std::vector<std::string> words = split(card, ' ');
-  if (words.size() != 3) throw Error("rank 0 told no rendezvous: did it fail?");
+  if (words.size() != 3) throw Error("rank 0 sent no rendezvous address: did it fail?");
   rendezvous.address = Address::parse(words[0], "rank 0's rendezvous");
   rendezvous.token = words[1];
   rendezvous.run = words[2];
 }
 
-/// The rendezvous has no client where rank 0 could not serve it.
+/// The rendezvous has no client if rank 0 could not serve it.
 std::shared_ptr<Rendezvous> meet(const Place& place, Preparation& mine, const Deadline& deadline) {
   auto rendezvous = std::make_shared<Rendezvous>();
   rendezvous->address = place.rendezvous;
@@ -139,7 +139,7 @@ std::string address_for(const std::string& host, const Address& rendezvous) {
   return rendezvous.is_loopback() ? "127.0.0.1" : address_towards(rendezvous);
 }
 
-/// The program's choice, or the environment's where it leaves it open.
+/// The program's choice, or the environment's if the program does not choose.
 std::string choose_transport(const GroupOptions& options, const Place& place) {
   const bool open = options.transport == "auto" && !place.transport.empty();
   return open ? place.transport : options.transport;
@@ -164,8 +164,8 @@ void skip_mpi_finalize() noexcept {
   }
 }
 
-/// Does a part of joining. MPI_Finalize waits for every rank: one that fails alone leaves it out,
-/// as the others wait for it elsewhere. Where all fail alike they end together.
+/// Runs a part of joining. MPI_Finalize waits for every rank: a rank that fails alone skips it,
+/// because the others wait for it elsewhere. If all fail in the same way, they end together.
 void join_with_others(const Place& place, const std::function<void()>& part) {
   try {
     part();
@@ -179,7 +179,7 @@ void join_with_others(const Place& place, const std::function<void()>& part) {
   }
 }
 
-/// Meets the others and tells them what this rank asks for, or why it cannot join.
+/// Contacts the other ranks and publishes this rank's request, or why it cannot join.
 void meet_and_tell(const Place& place, Preparation& mine, const Deadline& deadline,
                    Joined& joined) {
   const auto rendezvous = meet(place, mine, deadline);
@@ -225,11 +225,11 @@ Joined join_elastic_run(const GroupOptions& options, const Deadline& deadline) {
   const Address rendezvous = Address::parse(*address, "LOCKSTEP_RENDEZVOUS");
   Joined joined;
   joined.transport = choose_transport(options, place);
-  // Once it is there it answers at once, or is out of reach.
-  constexpr std::chrono::seconds kPatience(20);
+  // A running rendezvous answers at once, or is unreachable.
+  constexpr std::chrono::seconds kTimeout(20);
   const std::string run = StoreClient(rendezvous, place.token, deadline, place.run).run();
   joined.client =
-      std::make_shared<StoreClient>(rendezvous, place.token, Deadline::after(kPatience), run);
+      std::make_shared<StoreClient>(rendezvous, place.token, Deadline::after(kTimeout), run);
   const std::string host = host_of(choose_interface(options, place));
   joined.run = {joined.client, place.token, address_for(host, rendezvous), run};
   joined.request = make_request(elastic_workers().value(), /*elastic=*/true, joined.transport);
@@ -245,4 +245,4 @@ std::unique_ptr<comm::Transport> make_alone(const comm::Membership& world,
   return std::make_unique<comm::SharedTransport>(std::move(space), world, deadline);
 }
 
-}  // namespace lockstep::launch
+}  // namespace lockstep::internal::launch

@@ -1,16 +1,17 @@
-#include "comm/gloo/proved_mesh.h"
+#include "comm/gloo/authenticated_mesh.h"
 
 #include <unistd.h>
 
 #include <sched.h>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
-ProvedPair::ProvedPair(gloo::transport::tcp::Context* context, gloo::transport::tcp::Device* device,
-                       int rank, UniqueFd connection)
+AuthenticatedPair::AuthenticatedPair(gloo::transport::tcp::Context* context,
+                                     gloo::transport::tcp::Device* device, int rank,
+                                     UniqueFd connection)
     : Pair(context, device, rank, std::chrono::milliseconds(0)) {
-  // A pair begins to listen when it is made. It need not, and whoever may have connected is not who
-  // we want.
+  // A pair begins to listen when it is made. Lockstep does not need that, and a process that has
+  // connected to it is not an authenticated peer.
   std::lock_guard<std::mutex> lock(m_);
   if (fd_ >= 0) {
     device_->unregisterDescriptor(fd_, this);
@@ -20,7 +21,7 @@ ProvedPair::ProvedPair(gloo::transport::tcp::Context* context, gloo::transport::
   handleConnected();
 }
 
-void ProvedPair::handleEvents(int events) {
+void AuthenticatedPair::handleEvents(int events) {
   if (std::unique_lock<std::mutex> lock(m_, std::try_to_lock); !lock) {
     ::sched_yield();
     return;
@@ -28,12 +29,12 @@ void ProvedPair::handleEvents(int events) {
   Pair::handleEvents(events);
 }
 
-void ProvedMesh::add(int rank, UniqueFd connection) {
+void AuthenticatedMesh::add(int rank, UniqueFd connection) {
   pairs_[static_cast<std::size_t>(rank)] =
-      std::make_unique<ProvedPair>(this, device_.get(), rank, std::move(connection));
+      std::make_unique<AuthenticatedPair>(this, device_.get(), rank, std::move(connection));
 }
 
-void ProvedMesh::close() {
+void AuthenticatedMesh::close() {
   for (auto& pair : pairs_)
     if (pair) pair->close();
 }
@@ -41,7 +42,7 @@ void ProvedMesh::close() {
 bool ProbedBuffer::wait_for(std::chrono::milliseconds slice) {
   std::unique_lock<std::mutex> lock(m_);
   auto is_over = [&] { return recvCompletions_ + sendCompletions_ > 0 || ex_ != nullptr; };
-  // One of the two is rung: a buffer either sends or receives.
+  // Only one of the two is signalled: a buffer either sends or receives.
   std::condition_variable& rung = receives_ ? recvCv_ : sendCv_;
   if (!is_over() && slice.count() > 0) rung.wait_for(lock, slice, is_over);
   if (recvCompletions_ + sendCompletions_ > 0) return true;
@@ -49,4 +50,4 @@ bool ProbedBuffer::wait_for(std::chrono::milliseconds slice) {
   return false;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm

@@ -1,9 +1,9 @@
-// A rank that comes to grief at a random moment while all do random operations, and what every
-// other rank must then say: the same for all transports.
+// A rank that fails at a random moment while all run random operations, and the errors that the
+// other ranks must report: the same for all transports.
 #pragma once
 
 #include "base/random.h"
-#include "support/mishap.h"
+#include "support/fault.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,17 +12,17 @@
 #include <gmock/gmock.h>
 #include <vector>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
 
-struct RandomMishap {
+struct RandomFault {
   int size = 0;
   int victim = 0;
   std::chrono::microseconds delay{};
-  std::uint64_t plan = 0;  ///< of do_random_operations
+  std::uint64_t plan = 0;  ///< plan for do_random_operations
 };
 
-inline RandomMishap draw_mishap(Random& random) {
-  RandomMishap drawn;
+inline RandomFault draw_fault(Random& random) {
+  RandomFault drawn;
   drawn.size = 2 + static_cast<int>(random.below(4));
   drawn.victim = static_cast<int>(random.below(static_cast<std::uint64_t>(drawn.size)));
   drawn.delay = std::chrono::microseconds(random.below(20'000));
@@ -30,17 +30,17 @@ inline RandomMishap draw_mishap(Random& random) {
   return drawn;
 }
 
-inline void expect_victim_is_named(const std::vector<std::string>& errors, Mishap mishap,
-                                   const RandomMishap& drawn, int round) {
+inline void expect_victim_is_named(const std::vector<std::string>& errors, Fault fault,
+                                   const RandomFault& drawn, int round) {
   using ::testing::HasSubstr;
   for (int rank = 0; rank < drawn.size; ++rank) {
     if (rank == drawn.victim) continue;
     EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
                 ::testing::AllOf(HasSubstr(fmt::format("rank {} (pid", drawn.victim)),
-                                 HasSubstr(mishap == Mishap::stop ? "" : "died")))
+                                 HasSubstr(fault == Fault::stop ? "" : "died")))
         << "round " << round << ", rank " << rank << " of " << drawn.size << ", victim "
         << drawn.victim;
   }
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

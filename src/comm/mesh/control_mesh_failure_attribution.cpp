@@ -1,32 +1,33 @@
-// ControlMesh: who is there, and who is to blame.
+// ControlMesh: which ranks are present, and which rank caused a failure.
+#include "base/sleep.h"
 #include "comm/mesh/control_mesh.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace lockstep::comm {
+namespace lockstep::internal::comm {
 
 namespace {
 
-/// The launcher is asked for no longer than that at a time: it may be gone, too.
+/// Longest wait for the launcher's answer: it may be gone too.
 constexpr double kLookSeconds = 0.1;
 
-/// How long a rank that leaves takes to send what peers have not read yet.
+/// How long a leaving rank tries to send data that peers have not read yet.
 constexpr std::chrono::milliseconds kSendTheRest{2000};
 
-/// How long a rank that waits may take to say so: it looks up once a slice.
+/// How long a waiting rank may take to answer: it checks once per slice.
 constexpr std::chrono::milliseconds kAnswerTime{400};
 
 }  // namespace
 
-void ControlMesh::leave(const Blame& blame) {
+void ControlMesh::leave(const Culprit& culprit) {
   left_ = true;
   Lock lock(mutex_);
-  for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(blame);
+  for (int rank : others()) members_[static_cast<std::size_t>(rank)].link.leave(culprit);
 }
 
-/// Bounded: a peer that is stopped would keep us for ever.
+/// Bounded: a stopped peer would block this rank for ever.
 void ControlMesh::send_the_rest() {
   const Deadline end = Deadline::after(kSendTheRest);
   auto has_unsent = [&] {
@@ -35,7 +36,7 @@ void ControlMesh::send_the_rest() {
     return std::any_of(members_.begin(), members_.end(),
                        [](const Member& member) { return member.link.has_unsent(); });
   };
-  while (has_unsent() && !end.passed()) std::this_thread::sleep_for(kSlice / 10);
+  while (has_unsent() && !end.passed()) sleep_for(kSlice / 10);
 }
 
 void ControlMesh::look_for_deaths(const std::vector<int>& ranks) {
@@ -44,23 +45,23 @@ void ControlMesh::look_for_deaths(const std::vector<int>& ranks) {
   for (std::size_t i = 0; i < ranks.size() && now_seconds() - start < kLookSeconds; ++i) {
     const int rank = ranks[(first + i) % ranks.size()];
     if (!run_.store->ending_of(membership_.members[static_cast<std::size_t>(rank)], {})) continue;
-    progress();  // it may have said goodbye
+    progress();  // it may have sent a goodbye message
     Lock lock(mutex_);
     ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
     if (link.presence() == ControlLink::Presence::present) link.give_up();
   }
 }
 
-Blame ControlMesh::blamed_for(int rank) {
-  Blame blamed{rank, false};
-  // Blame is passed on at most once a rank; the bound only guards against a circle.
-  for (int step = 0; step < membership_.size() && blamed.rank != membership_.rank; ++step) {
-    const Blame given = members_[static_cast<std::size_t>(blamed.rank)].link.blame();
+Culprit ControlMesh::culprit_for(int rank) {
+  Culprit cause{rank, false};
+  // Every rank names at most one cause; the bound only guards against a cycle.
+  for (int step = 0; step < membership_.size() && cause.rank != membership_.rank; ++step) {
+    const Culprit given = members_[static_cast<std::size_t>(cause.rank)].link.culprit();
     const auto next = given.rank < 0 ? std::nullopt : rank_called(given.rank);
     if (!next) break;
-    blamed = {*next, given.died};
+    cause = {*next, given.died};
   }
-  return blamed;
+  return cause;
 }
 
 std::optional<int> ControlMesh::rank_called(int label) const {
@@ -69,43 +70,43 @@ std::optional<int> ControlMesh::rank_called(int label) const {
   return std::nullopt;
 }
 
-std::optional<Loss> ControlMesh::loss_of(int rank) {
+std::optional<LostRank> ControlMesh::find_lost_rank(int rank) {
   using Presence = ControlLink::Presence;
-  Blame blamed;
+  Culprit cause;
   {
     Lock lock(mutex_);
     if (members_[static_cast<std::size_t>(rank)].link.presence() == Presence::present)
       return std::nullopt;
-    blamed = blamed_for(rank);
+    cause = culprit_for(rank);
   }
-  const int culprit = blamed.rank;
+  const int culprit = cause.rank;
   if (culprit != membership_.rank && !gone(culprit)) look_for_deaths({culprit});
   Presence presence = Presence::present;
-  Loss loss;
+  LostRank lost;
   {
     Lock lock(mutex_);
     presence = members_[static_cast<std::size_t>(culprit)].link.presence();
-    loss.last_call = members_[static_cast<std::size_t>(culprit)].last_call.text();
+    lost.last_call = members_[static_cast<std::size_t>(culprit)].last_call.text();
   }
-  // Who blames it may have seen its connection end before we do.
-  if (presence == Presence::present && blamed.died && culprit != membership_.rank)
+  // The rank that named it may have seen its connection end before this rank does.
+  if (presence == Presence::present && cause.died && culprit != membership_.rank)
     presence = Presence::died;
-  loss.rank = membership_.labels[static_cast<std::size_t>(culprit)];
-  loss.died = presence == Presence::died;
-  loss.what = names_[static_cast<std::size_t>(culprit)];
-  if (presence == Presence::present) loss.what += " did not come in time";
-  if (presence == Presence::left) loss.what += " left the group";
+  lost.rank = membership_.labels[static_cast<std::size_t>(culprit)];
+  lost.died = presence == Presence::died;
+  lost.what = names_[static_cast<std::size_t>(culprit)];
+  if (presence == Presence::present) lost.what += " did not arrive in time";
+  if (presence == Presence::left) lost.what += " left the group";
   if (presence == Presence::died) {
-    loss.what += " died";
-    // The launcher, if there is one, learns of it a moment after we do.
+    lost.what += " died";
+    // The launcher, if there is one, learns of the death slightly later than this rank.
     const auto how = run_.store->ending_of(membership_.members[static_cast<std::size_t>(culprit)],
                                            std::chrono::milliseconds(1000));
-    if (how) loss.what += ": it " + *how;
+    if (how) lost.what += ": it " + *how;
   }
   if (culprit != rank)
-    loss.what += fmt::format(", and rank {} gave up because of it",
+    lost.what += fmt::format(", and rank {} gave up because of it",
                              membership_.labels[static_cast<std::size_t>(rank)]);
-  return loss;
+  return lost;
 }
 
 bool ControlMesh::gone(int rank) {
@@ -116,10 +117,10 @@ bool ControlMesh::gone(int rank) {
 bool ControlMesh::failed(int rank) {
   Lock lock(mutex_);
   const ControlLink& link = members_[static_cast<std::size_t>(rank)].link;
-  return link.presence() == ControlLink::Presence::died || link.blame().rank >= 0;
+  return link.presence() == ControlLink::Presence::died || link.culprit().rank >= 0;
 }
 
-Late ControlMesh::late(int rank) {
+LateRank ControlMesh::late(int rank) {
   Lock lock(mutex_);
   return {membership_.labels[static_cast<std::size_t>(rank)],
           names_[static_cast<std::size_t>(rank)],
@@ -144,7 +145,7 @@ std::vector<int> ControlMesh::silent_among(const std::vector<int>& suspects) {
       member.link.send(Ask{});
     }
   }
-  // Those that are gone cannot answer, but that is no news.
+  // Ranks that are gone cannot answer, which is already known.
   auto still_silent = [&] {
     Lock lock(mutex_);
     std::vector<int> silent;
@@ -157,7 +158,7 @@ std::vector<int> ControlMesh::silent_among(const std::vector<int>& suspects) {
   };
   std::vector<int> silent = still_silent();
   for (const Deadline end = Deadline::after(kAnswerTime); !silent.empty() && !end.passed();) {
-    std::this_thread::sleep_for(kSlice / 5);
+    sleep_for(kSlice / 5);
     progress();
     move_others();
     silent = still_silent();
@@ -171,7 +172,7 @@ int ControlMesh::culprit_behind(int peer) {
   if (peer_is_silent) return peer;
   if (!silent.empty()) return silent.front();
   Lock lock(mutex_);
-  return blamed_for(peer).rank;
+  return culprit_for(peer).rank;
 }
 
-}  // namespace lockstep::comm
+}  // namespace lockstep::internal::comm
