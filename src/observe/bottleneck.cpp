@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 namespace {
 
@@ -20,14 +20,14 @@ constexpr std::pair<Limit, std::string_view> kNames[] = {{Limit::unknown, "unkno
                                                          {Limit::data, "data"},
                                                          {Limit::oversubscribed, "oversubscribed"}};
 
-/// Less than this share of an iteration is not worth naming a rank for.
+/// A rank is named as straggler if it delays the others by at least this fraction of an iteration.
 constexpr double kStraggler = 0.15;
-/// Some waiting for each other there always is.
+/// Waiting without a single slow rank counts from this fraction on: some waiting is normal.
 constexpr double kUnsteady = 0.25;
-/// Where workers take turns on the cores anyway, only what stands out clearly is its own cause.
+/// On oversubscribed cores, a straggler or slow loading counts from this fraction on.
 constexpr double kClearly = 0.4;
 
-/// Seconds inside operations that are not spent on waiting for later ranks.
+/// Seconds inside operations without the time spent waiting for later ranks.
 double seconds_moving(const Situation& situation, const Breakdown& parts) {
   std::vector<double> seconds;
   for (const RankMeasures& rank : situation.ranks) seconds.push_back(rank.times.communication);
@@ -39,8 +39,8 @@ Bottleneck moving_of(const Situation& situation, const Breakdown& parts) {
   return {latency ? Limit::latency : Limit::bandwidth, -1, parts.moving / parts.total};
 }
 
-/// What the slowest rank costs. One that is often slower than the others is named; if it is now
-/// this one and now that one, nobody is.
+/// The cost of waiting for the slowest rank. The rank is named only if it is slower than the others
+/// on average; if the slowest rank changes between iterations, `rank` is -1.
 Bottleneck waiting_of(const Situation& situation, const Breakdown& parts) {
   const Straggler slowest = slowest_rank(situation);
   if (slowest.late() >= kStraggler * parts.total)
@@ -104,10 +104,11 @@ Bottleneck find_bottleneck(const Situation& situation) {
         (largest.kind == Limit::data || largest.rank >= 0) && largest.share >= kClearly;
     return clear ? largest : Bottleneck{Limit::oversubscribed, -1, 1 - compute};
   }
-  // The time that the others lose to a rank is compute on that rank: the two do not compete.
+  // The time that ranks wait for a straggler is compute on that rank, so it is not compared with
+  // compute.
   double enough = compute;
   if (largest.kind == Limit::straggler) enough = largest.rank >= 0 ? kStraggler : kUnsteady;
   return largest.share >= enough ? largest : Bottleneck{Limit::compute, -1, compute};
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,9 +1,10 @@
-// What limits a run, found in its measurements.
+// The bottleneck of a run, derived from its measurements.
 //
-// Of an iteration's time that is not compute some is lost to the slowest rank, some to loading
-// images, some to moving gradients. Whichever is largest limits the run if it is a good part of the
-// iteration; otherwise compute does. Gradients that take long to move are many small ones (latency:
-// the operations' number times what one takes with nothing in it), or large (bandwidth).
+// The time of an iteration is divided into compute, waiting for the slowest rank, loading images
+// and moving gradients. The largest of the last three limits the run if it takes a large enough
+// fraction of the iteration; otherwise compute does. Moving gradients is bound by latency if empty
+// operations would take at least half as long (number of operations times the latency of one), and
+// by bandwidth otherwise.
 #pragma once
 
 #include "observe/situation.h"
@@ -12,38 +13,39 @@
 
 #include <string_view>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 enum class Limit { unknown, compute, latency, bandwidth, straggler, data, oversubscribed };
 
-/// "compute", as files have it.
+/// The name used in files: "compute".
 std::string_view name_of(Limit limit);
 
 struct Bottleneck {
   Limit kind = Limit::unknown;
-  int rank = -1;     ///< the straggler; -1 if there is none, or none that is always the slowest
-  double share = 0;  ///< of an iteration's time that it takes
-  double gain = 1;   ///< the run could be so many times as fast, if the verdict's advice is taken
+  int rank = -1;     ///< the straggler; -1 if there is none, or if the slowest rank changes
+  double share = 0;  ///< fraction of an iteration's time that the bottleneck takes, 0 to 1
+  double gain = 1;   ///< expected speed-up if the advice of the verdict is followed
 };
 
-/// {"kind": "straggler", "rank": 1, "share": 0.4, "gain": 1.7}; without a rank if there is none.
+/// {"kind": "straggler", "rank": 1, "share": 0.4, "gain": 1.7}; without "rank" if there is none.
 void to_json(nlohmann::json& json, const Bottleneck& bottleneck);
-/// Throws nlohmann's exception if something is missing; a kind of a later version is unknown.
+/// Throws nlohmann's exception if a field is missing. A kind that this version does not know
+/// becomes Limit::unknown.
 void from_json(const nlohmann::json& json, Bottleneck& bottleneck);
 
-/// All but the gain.
+/// Fills in every field except the gain.
 Bottleneck find_bottleneck(const Situation& situation);
 
-/// The rank with the most work of its own, and how many seconds more that takes than the median of
-/// the other ranks' own work. Rank -1 with fewer than two ranks.
+/// The rank whose own work takes longest. All times are seconds per iteration.
 struct Straggler {
-  int rank = -1;
-  double own = 0;        ///< seconds
-  double others = 0;     ///< the median
-  double data = 0;       ///< of its own seconds, loading images
-  bool by_data = false;  ///< loading is most of what makes it late
+  int rank = -1;         ///< -1 with fewer than two ranks
+  double own = 0;        ///< own work of this rank
+  double others = 0;     ///< median of the other ranks' own work
+  double data = 0;       ///< part of `own` spent on loading images
+  bool by_data = false;  ///< loading images explains more than half of the delay
+  /// How much longer its own work takes than the median of the others.
   double late() const { return own - others; }
 };
 Straggler slowest_rank(const Situation& situation);
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -7,13 +7,13 @@
 #include <span>
 #include <vector>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 namespace {
 
 constexpr int kRounds = 20;
 constexpr int kTag = 1;
-constexpr std::size_t kIdentityBytes = 64;  ///< what is beyond does not tell clocks apart
+constexpr std::size_t kIdentityBytes = 64;  ///< identities are compared up to this length
 
 void answer(Group& group, int rank, const std::function<double()>& clock) {
   double time = 0;
@@ -66,4 +66,4 @@ ClockOffset offset_to_rank_zero(Group& group, const std::string& identity,
   return offset;
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

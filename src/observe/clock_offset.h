@@ -1,6 +1,6 @@
-// One clock for all ranks. Ranks of one host share the steady clock; between hosts it has to be
-// estimated: each rank asks rank 0 for its time again and again, and takes the answer that came
-// back fastest, half of whose journey was on the way there.
+// The offset of every rank's clock to rank 0's. Ranks on one host share the steady clock. Between
+// hosts the offset is estimated as in NTP: each rank asks rank 0 for its time repeatedly and uses
+// the answer with the shortest round trip, assuming that both directions took equally long.
 #pragma once
 
 #include <lockstep/group.h>
@@ -10,18 +10,18 @@
 #include <functional>
 #include <string>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 struct ClockOffset {
-  double seconds = 0;      ///< to add to this rank's clock, to have rank 0's
-  double uncertainty = 0;  ///< the truth is at most so far away
+  double seconds = 0;      ///< added to this rank's clock gives rank 0's clock
+  double uncertainty = 0;  ///< largest possible error of `seconds`
 };
 
-/// What tells whose clocks are the same: a text that only the kernel that runs this process has.
+/// Identifies the running kernel. Processes with equal identities share the steady clock.
 std::string clock_identity();
 
-/// A collective. `identity` and `clock` are this rank's; others only in tests.
+/// Collective: every rank of the group must call it. Only tests pass `identity` and `clock`.
 ClockOffset offset_to_rank_zero(Group& group, const std::string& identity = clock_identity(),
                                 const std::function<double()>& clock = now_seconds);
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 namespace {
 
@@ -20,9 +20,9 @@ std::string in_seconds(double seconds) {
   return two_digits(1000 * seconds) + " ms";
 }
 
-std::string in_percent(double share) {
-  if (share > 0 && share < 0.005) return "less than 1 %";
-  return fmt::format("{:.0f} %", 100 * share);
+std::string in_percent(double fraction) {
+  if (fraction > 0 && fraction < 0.005) return "less than 1 %";
+  return fmt::format("{:.0f} %", 100 * fraction);
 }
 
 std::string in_bytes(double bytes) {
@@ -43,4 +43,4 @@ std::string counted(double number, const std::string& thing) {
   return fmt::format("{:.0f} {}{}", whole, thing, whole == 1 ? "" : "s");
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,15 +1,15 @@
-// Measured quantities in words for people, with as many digits as a measurement deserves.
+// Measured quantities as text, rounded to two significant digits.
 #pragma once
 
 #include <string>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
-/// Two digits or all before the point: "0.21 ms", "3.5 ms", "350 ms", "12 s".
+/// Two significant digits, or all digits of the integer part: "0.21 ms", "350 ms", "12 s".
 std::string in_seconds(double seconds);
 
-/// "40 %"; "less than 1 %".
-std::string in_percent(double share);
+/// A fraction from 0 to 1 as "40 %" or "less than 1 %".
+std::string in_percent(double fraction);
 
 /// "247 kB", "37 MB".
 std::string in_bytes(double bytes);
@@ -23,4 +23,4 @@ std::string times_as_fast(double gain);
 /// 3, "thread" → "3 threads".
 std::string counted(double number, const std::string& thing);
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

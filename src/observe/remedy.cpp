@@ -8,40 +8,42 @@
 #include <cmath>
 #include <initializer_list>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 namespace {
 
-/// Less is lost in the next run's noise.
+/// Smaller speed-ups are not advised: runs vary by as much.
 constexpr double kWorthIt = 1.05;
 
-/// Advice, each for itself. They return an empty remedy where they do not apply.
+/// One function for each kind of advice. A function returns an empty remedy where its advice does
+/// not apply.
 class Advisor {
  public:
   explicit Advisor(const Situation& situation)
       : situation_(situation), parts_(break_down(situation)), slowest_(slowest_rank(situation)) {}
 
   Remedy equal_ranks() const {
-    return saving(slowest_.late(), "With equal ranks an iteration would take {}: {}.");
+    return saving(slowest_.late(),
+                  "If all ranks were equally fast, an iteration would take {} ({}).");
   }
 
   Remedy steady_ranks() const {
     return saving(parts_.waiting,
-                  "Look for what else runs on their cores. If all were as fast as they are on "
-                  "average, an iteration would take {}: {}.");
+                  "Check for other processes on these cores. If every worker took the average "
+                  "time, an iteration would take {} ({}).");
   }
 
   Remedy loader_threads() const {
     const double rest = parts_.total - parts_.data;
-    // A batch that threads load all the time takes as long as an iteration of each of them.
+    // Loader threads that never pause take one iteration each to load a batch.
     const int now = situation_.loader_threads;
     const double loading = now == 0 ? parts_.data : parts_.total * now;
     const double needed = rest > 0 ? std::ceil(loading / rest) : kMostThreads;
     const int threads = static_cast<int>(std::clamp<double>(needed, now + 1, kMostThreads));
     const double seconds = std::max(rest, loading / threads);
     return saving(parts_.total - seconds,
-                  fmt::format("With --loader-threads {} images would come while the worker "
-                              "computes, and an iteration take {{}}: up to {{}}.",
+                  fmt::format("--loader-threads {} would load images while the worker computes: "
+                              "an iteration could take {{}} (up to {{}}).",
                               threads));
   }
 
@@ -49,19 +51,19 @@ class Advisor {
     const std::string& now = situation_.transport;
     if (!situation_.one_host || now == "shm" || now == "thread") return {};
     return saving(parts_.moving,
-                  "All workers are on one host: with --transport shm gradients would not go "
-                  "through its network, and an iteration could take {}: up to {}.");
+                  "All workers run on one host: with --transport shm, gradients would bypass the "
+                  "network stack, and an iteration could take {} (up to {}).");
   }
 
-  /// Moves the same gradients in a few buckets, without a rank that has more to send than the
-  /// others, while backward goes on.
+  /// ddp reduces the same gradients in a few buckets while backward runs, and every rank sends
+  /// equally many bytes.
   Remedy ddp(Limit kind) const {
     if (situation_.sync == "ddp") return {};
     const double moving = parts_.moving * (kind == Limit::latency ? fewer() : less());
     const double seconds = std::max(0.0, moving - mean_backward());
     return saving(parts_.moving - seconds,
-                  "--sync ddp moves gradients in buckets while backward goes on: an iteration "
-                  "could take {}: up to {}.");
+                  "--sync ddp reduces gradients in buckets while backward runs: an iteration could "
+                  "take {} (up to {}).");
   }
 
   Remedy fewer_buckets() const {
@@ -72,12 +74,12 @@ class Advisor {
     const double each = latency_of(situation_) / buckets;
     return saving(less * std::min(each, parts_.moving / buckets),
                   fmt::format("{} instead of {} (--first-bucket-mb 1 --bucket-mb 25) would save "
-                              "about {:.0f} × {}: {{}} an iteration, {{}}.",
+                              "about {:.0f} × {}: an iteration could take {{}} ({{}}).",
                               few == 1 ? "One bucket" : counted(few, "bucket"), situation_.buckets,
                               less, in_seconds(each)));
   }
 
-  /// Twice the images for the same gradients.
+  /// A step with twice the images moves the same gradients.
   Remedy larger_batch() const {
     const double gain = 2 * parts_.total / (2 * parts_.total - parts_.moving);
     if (gain < kWorthIt) return {};
@@ -89,40 +91,40 @@ class Advisor {
   Remedy idle_cores() const {
     const int used = situation_.workers() * situation_.threads;
     if (used >= situation_.cores) return {};
-    const double share = static_cast<double>(used) / situation_.cores;
-    return saving(parts_.compute * (1 - share),
-                  fmt::format("{} of {} cores {} nothing to do: with {} on each an iteration "
-                              "could take {{}}: up to {{}}.",
+    const double used_fraction = static_cast<double>(used) / situation_.cores;
+    return saving(parts_.compute * (1 - used_fraction),
+                  fmt::format("{} of {} cores {} idle: with {} on each, an iteration could take "
+                              "{{}} (up to {{}}).",
                               situation_.cores - used, situation_.cores,
-                              situation_.cores - used == 1 ? "has" : "have",
+                              situation_.cores - used == 1 ? "is" : "are",
                               situation_.workers() > 1 ? "a worker" : "a worker or a thread"));
   }
 
   Remedy more_cores() const {
     return saving((parts_.compute + parts_.data) / 2,
-                  "Only more or faster cores would help: with twice as many workers, on cores of "
-                  "their own, an iteration could take {}: up to {}.");
+                  "Only more or faster cores would help: with twice as many workers, each on its "
+                  "own core, an iteration could take {} (up to {}).");
   }
 
-  /// The same cores do the same sums, so that each of fewer workers has more to do.
+  /// The same cores do the same arithmetic, so each of fewer workers has more to compute.
   Remedy fewer_workers() const {
     const int workers = std::min(situation_.workers(), situation_.cores);
     const std::string change = fmt::format("{} of {}", counted(workers, "worker"),
                                            counted(situation_.cores / workers, "thread"));
     const double more = situation_.workers() * situation_.threads / double(situation_.cores);
     Remedy remedy = saving(parts_.total - (parts_.compute + parts_.data) * more,
-                           fmt::format("With {} no core is shared, and an iteration could take "
-                                       "{{}}: up to {{}}.",
+                           fmt::format("With {}, no core is shared, and an iteration could take "
+                                       "{{}} (up to {{}}).",
                                        change));
     if (remedy.text.empty())
-      remedy.text = fmt::format("With {} no core is shared, at about the same speed.", change);
+      remedy.text = fmt::format("With {}, no core is shared, at about the same speed.", change);
     return remedy;
   }
 
  private:
   static constexpr double kMostThreads = 16;
 
-  /// The text has places for the iteration's new and old time, and for the gain.
+  /// `text` has two placeholders: "new time instead of old time", and the speed-up.
   template <typename Text>
   Remedy saving(double seconds, const Text& text) const {
     const double left = parts_.total - seconds;
@@ -132,7 +134,7 @@ class Advisor {
             fmt::format(fmt::runtime(text), instead_of(left, parts_.total), times_as_fast(gain))};
   }
 
-  /// Of 25 MiB, the first of 1 MiB: one if all gradients fit into that.
+  /// Number of buckets with the default sizes: the first of 1 MiB, the others of 25 MiB.
   std::size_t buckets_by_default() const {
     const double beyond = situation_.gradient_bytes / (1 << 20) - 1;
     return 1 + static_cast<std::size_t>(std::ceil(std::max(0.0, beyond) / 25));
@@ -144,14 +146,15 @@ class Advisor {
     return sum / std::max(1, situation_.workers());
   }
 
-  /// Buckets for each operation of today.
+  /// Number of buckets divided by the number of operations of the busiest rank; at most 1.
   double fewer() const {
     double most = 1;
     for (const RankMeasures& rank : situation_.ranks) most = std::max(most, rank.operations);
     return std::min(1.0, static_cast<double>(situation_.buckets) / most);
   }
 
-  /// What an even all-reduce sends from each rank, for each byte that the busiest rank moves today.
+  /// Bytes that each rank sends in an even all-reduce, divided by the bytes that the busiest rank
+  /// moves in this run; at most 1.
   double less() const {
     double most = 0;
     for (const RankMeasures& rank : situation_.ranks) most = std::max(most, rank.bytes);
@@ -202,4 +205,4 @@ Remedy remedy_for(const Situation& situation, const Bottleneck& bottleneck) {
   return {};
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 Breakdown break_down(const Situation& situation) {
   Times mean;
   for (const RankMeasures& rank : situation.ranks) mean += rank.times;
   const double ranks = std::max<double>(1, situation.workers());
   for (const auto& [name, part] : kTimes) mean.*part /= ranks;
-  // Ranks are late by their own work, or because their cores were taken away on the way to the
-  // others. Of waiting that was measured some may be hidden, and some is the operations' latency.
+  // Two estimates of waiting: the difference in own work, and the measured waits. The second also
+  // covers ranks that lost their core, but includes hidden waits and latency, which are subtracted.
   const double seen = mean.wait - mean.hidden - latency_of(situation);
   const double waiting = std::clamp(std::max(situation.waiting, seen), 0.0, mean.exposed);
   return {.total = mean.total,
@@ -29,4 +29,4 @@ double latency_of(const Situation& situation) {
   return mean(seconds);
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,5 +1,5 @@
-// Situation: all that is known of a run when it is judged. What it was asked for, the machine it
-// had, and what its ranks measured.
+// Situation: the input of the verdict. It holds the options of a run, the machine it ran on and the
+// measurements of its ranks.
 #pragma once
 
 #include "observe/times.h"
@@ -7,52 +7,52 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
-/// Means over a rank's iterations.
+/// Measurements of one rank, averaged over its iterations.
 struct RankMeasures {
   Times times;
-  double operations = 0;  ///< collectives and messages
-  double latency = 0;     ///< seconds of each, with next to nothing to move
-  double bytes = 0;       ///< moved
+  double operations = 0;  ///< collectives and messages per iteration
+  double latency = 0;     ///< seconds of one operation on a nearly empty array
+  double bytes = 0;       ///< bytes moved per iteration
 
-  /// Seconds of its own work: all but what it spent on equal gradients.
+  /// Seconds of the rank's own work: everything except synchronising gradients.
   double own() const { return times.data + times.forward + times.backward + times.optimizer; }
 };
 
 struct Situation {
   std::vector<RankMeasures> ranks;
-  /// Seconds of an iteration that a rank's own work ended before the slowest rank's, the mean over
-  /// iterations and ranks. Also where another rank is the slowest every time.
+  /// Seconds per iteration by which a rank's own work ended before that of the slowest rank,
+  /// averaged over iterations and ranks. The slowest rank may differ between iterations.
   double waiting = 0;
 
   std::string sync = "ddp";
   std::string transport = "shm";
-  std::size_t buckets = 1;    ///< that the gradients are cut into, if the method cuts them
-  double gradient_bytes = 0;  ///< of one rank
+  std::size_t buckets = 1;    ///< gradient buckets; 1 if the method uses none
+  double gradient_bytes = 0;  ///< bytes of all gradients of one rank
 
-  int threads = 1;  ///< a worker
-  int cores = 1;    ///< of all hosts
+  int threads = 1;  ///< per worker
+  int cores = 1;    ///< on all hosts together
   bool one_host = true;
-  int loader_threads = 0;  ///< a worker; 0 if the training thread loads its images itself
+  int loader_threads = 0;  ///< per worker; 0 if the training thread loads the images
 
   int workers() const { return static_cast<int>(ranks.size()); }
   bool oversubscribed() const { return workers() * threads > cores; }
 };
 
-/// Where the seconds of an iteration go, the mean over ranks: these add up to about `total`.
+/// Seconds of an iteration by purpose, averaged over ranks. The parts add up to about `total`.
 struct Breakdown {
   double total = 0;
-  double data = 0;
-  double compute = 0;  ///< forward, backward and update
-  double waiting = 0;  ///< for ranks that come later
-  double moving = 0;   ///< gradients, as far as backward does not hide it
+  double data = 0;     ///< waiting for images
+  double compute = 0;  ///< forward, backward and optimizer
+  double waiting = 0;  ///< waiting for slower ranks
+  double moving = 0;   ///< moving gradients while backward does not run
 };
 
 Breakdown break_down(const Situation& situation);
 
-/// Seconds of an iteration that all its operations together take before anything has moved. It is
-/// measured apart from them, but no more than they took.
+/// Seconds of latency per iteration: the number of operations times the latency of one, which is
+/// measured separately. Limited to the time that the operations took.
 double latency_of(const Situation& situation);
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

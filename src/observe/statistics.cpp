@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 double percentile(std::vector<double> values, double quantile) {
   if (values.empty()) return 0;
@@ -20,4 +20,4 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,12 +1,12 @@
-// Summaries of many measurements.
+// Mean and percentiles of measurements.
 #pragma once
 
 #include <vector>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
-/// The value below which a share `quantile` of the values lies, interpolated; 0 without values.
+/// The `quantile` (0 to 1) of the values, linearly interpolated; 0 without values.
 double percentile(std::vector<double> values, double quantile);
 double mean(const std::vector<double>& values);
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,27 +1,27 @@
-// Where the time of an iteration goes.
+// Times: the parts of an iteration's time.
 #pragma once
 
 #include <utility>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 /// Seconds of one iteration on one rank. data + forward + backward + exposed + optimizer is about
-/// total. Communication is hidden where it overlaps with backward; the rest of it is exposed.
+/// total. Communication that overlaps with backward is hidden, the rest is exposed.
 struct Times {
   double data = 0;
   double forward = 0;
   double backward = 0;
-  double communication = 0;  ///< inside collectives, whether or not backward went on meanwhile
-  double hidden = 0;         ///< of it, while backward went on
-  double exposed = 0;  ///< the training thread spent on keeping gradients equal after backward
-  double wait = 0;     ///< of communication, waiting for the slowest rank to come
+  double communication = 0;  ///< inside collectives, during and after backward
+  double hidden = 0;         ///< part of communication that overlaps with backward
+  double exposed = 0;        ///< time the training thread synchronises gradients after backward
+  double wait = 0;           ///< part of communication spent waiting for the slowest rank
   double optimizer = 0;
   double total = 0;
 
   Times& operator+=(const Times& other);
 };
 
-/// All of them, with the names that files give them.
+/// Every part with its name in files.
 inline constexpr std::pair<const char*, double Times::*> kTimes[] = {
     {"data", &Times::data},         {"forward", &Times::forward},
     {"backward", &Times::backward}, {"communication", &Times::communication},
@@ -34,4 +34,4 @@ inline Times& Times::operator+=(const Times& other) {
   return *this;
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

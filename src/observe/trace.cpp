@@ -7,7 +7,7 @@
 #include <new>
 #include <type_traits>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::size_t Trace::left_out() const {
   return count_ - std::min(count_, room_.size());
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

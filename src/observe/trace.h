@@ -1,5 +1,5 @@
-// Trace: what one rank did and when, written down while it happens, for people to look at. A run
-// keeps one for its first iterations; chrome_trace.h makes a file of it.
+// Trace: the events of one rank with their times, recorded during the first iterations of a run.
+// run/trace_file.h writes it to a file.
 #pragma once
 
 #include "base/deadline.h"
@@ -12,59 +12,59 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
-/// What kind of thing a trace event is, and what its `number` means.
+/// The kind of a trace event, and the meaning of its `number`.
 enum class EventKind : std::uint8_t {
-  iteration,   ///< number: which, from 1
-  part,        ///< of an iteration: "forward"
-  operation,   ///< of the engine: "aten::conv2d"; within a part or another operation
-  collective,  ///< has bytes, detail: the algorithm, wait, number: which bucket it reduces, or -1
-  message,     ///< has bytes, number: the peer. Messages may overlap
-  gradient,    ///< a moment: the gradient called so is ready; has bytes, number: which parameter
-  bucket       ///< a moment: the last gradient of a bucket is ready; has bytes, number: which
+  iteration,   ///< number: the iteration, from 1
+  part,        ///< a part of an iteration, such as "forward"
+  operation,   ///< an operation of the engine, such as "aten::conv2d"; nested in a part
+  collective,  ///< has bytes, wait, detail (the algorithm); number: bucket that it reduces, or -1
+  message,     ///< has bytes; number: the peer. Messages may overlap
+  gradient,    ///< instant: the gradient `name` is ready; has bytes; number: the parameter
+  bucket       ///< instant: the last gradient of a bucket is ready; has bytes; number: the bucket
 };
 
 struct TraceEvent {
   EventKind kind = EventKind::part;
-  std::string_view name = {};  ///< of an event in a trace: lives as long as that
+  std::string_view name = {};  ///< valid as long as the trace that returned the event
   double begin = 0;            ///< seconds on the steady clock
   double end = 0;
   std::uint64_t bytes = 0;
   std::int64_t number = 0;
-  double wait = 0;               ///< of a collective: seconds until the slowest rank had come
-  std::string_view detail = {};  ///< must live as long as the program
+  double wait = 0;               ///< of a collective: seconds until the slowest rank arrived
+  std::string_view detail = {};  ///< must have static lifetime
 };
 
-/// Any thread may add. Its memory comes straight from the kernel, as events come: what is kept in
-/// between the large arrays of a training step would keep malloc from using their places again.
+/// Thread-safe. Memory is mapped page by page as events arrive, and not taken from malloc: small
+/// blocks between the large arrays of a training step would fragment the heap.
 class Trace {
  public:
-  /// Room for so many events; it costs nothing until it is used. Those that come later are only
-  /// counted.
+  /// Keeps up to `capacity` events and only counts further ones. Memory that is not used yet costs
+  /// nothing.
   explicit Trace(std::size_t capacity = 1 << 18);
 
   /// Copies the name.
   void add(TraceEvent event);
 
-  /// All events so far, in the order in which they ended.
+  /// All events so far, ordered by their end.
   std::vector<TraceEvent> events() const;
-  /// How many there was no room for.
+  /// Number of events beyond the capacity.
   std::size_t left_out() const;
 
  private:
-  /// The same text in memory of the trace's own.
+  /// A copy of the name in name_pages_; equal names share one copy.
   std::string_view own(std::string_view name) REQUIRES_LOCK(mutex_);
 
   mutable Mutex mutex_;
   const std::shared_ptr<std::byte> event_pages_, name_pages_;
   const std::span<TraceEvent> room_;
-  std::size_t count_ GUARDED_BY(mutex_) = 0;  ///< of events, also those left out
+  std::size_t count_ GUARDED_BY(mutex_) = 0;  ///< events added, including those left out
   std::size_t name_bytes_ GUARDED_BY(mutex_) = 0;
-  std::vector<std::string_view> names_ GUARDED_BY(mutex_);  ///< in name_pages_, sorted
+  std::vector<std::string_view> names_ GUARDED_BY(mutex_);  ///< views into name_pages_, sorted
 };
 
-/// Adds the time from its making to its end to a sum; and to a trace, if there is one.
+/// Adds its lifetime in seconds to a sum, and to a trace if there is one.
 class Span {
  public:
   explicit Span(double& sum, Trace* trace = nullptr, std::string_view name = {},
@@ -93,4 +93,4 @@ class Span {
   const double start_;
 };
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

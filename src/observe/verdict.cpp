@@ -8,40 +8,39 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 namespace {
 
 std::string on_compute(const Situation& situation, const Breakdown& parts) {
   const std::string most =
-      fmt::format("Compute-bound: forward, backward and update take {} of an iteration",
+      fmt::format("Compute-bound: forward, backward and the optimizer take {} of an iteration",
                   in_percent(parts.compute / parts.total));
   if (situation.workers() < 2) return most + ".";
-  return fmt::format("{}, communication that is not hidden {}.", most,
+  return fmt::format("{}, exposed communication {}.", most,
                      in_percent((parts.waiting + parts.moving) / parts.total));
 }
 
 std::string on_straggler(const Situation& situation, const Bottleneck& bottleneck) {
   if (bottleneck.rank < 0)
     return fmt::format(
-        "Workers wait for each other {} of the time, but none of them is always the slowest.",
+        "Workers wait for each other {} of the time, but no rank is always the slowest.",
         in_percent(bottleneck.share));
   const Straggler slowest = slowest_rank(situation);
   const std::string loading =
       slowest.by_data ? fmt::format(" ({} of it loading data)", in_seconds(slowest.data)) : "";
   const bool two = situation.workers() == 2;
   return fmt::format(
-      "Rank {} holds the other{} up: its own work takes {} an iteration{}, {} {}; so {} {} of the "
-      "time.",
-      slowest.rank, two ? "" : "s", in_seconds(slowest.own), loading,
-      two ? "the other's" : "that of the others", in_seconds(slowest.others),
-      two ? "it waits" : "they wait", in_percent(bottleneck.share));
+      "Rank {} is a straggler: its own work takes {} per iteration{}, against {} on {}. {} {} of "
+      "the time.",
+      slowest.rank, in_seconds(slowest.own), loading, in_seconds(slowest.others),
+      two ? "the other rank" : "the other ranks (median)",
+      two ? "The other rank waits" : "The other ranks wait", in_percent(bottleneck.share));
 }
 
 std::string on_data(const Breakdown& parts) {
   return fmt::format(
-      "Data loading limits this run: an iteration waits {} for its images, {} of "
-      "its time.",
+      "Data loading limits this run: an iteration waits {} for its images ({} of the time).",
       in_seconds(parts.data), in_percent(parts.data / parts.total));
 }
 
@@ -50,12 +49,11 @@ std::string on_latency(const Situation& situation, const Breakdown& parts) {
   for (const RankMeasures& rank : situation.ranks)
     operations += rank.operations / situation.workers();
   const bool messages = situation.sync == "p2p" || situation.sync == "coordinator";
-  return fmt::format(
-      "Bound by latency: {} of an iteration goes into {}, {} takes {} before anything moves.",
-      in_percent(parts.moving / parts.total),
-      counted(operations, messages ? "message" : "collective"),
-      std::round(operations) == 1 ? "which" : "each of which",
-      in_seconds(latency_of(situation) / std::max(1.0, operations)));
+  return fmt::format("Latency-bound: {} of an iteration is spent in {}{} with a latency of {}.",
+                     in_percent(parts.moving / parts.total),
+                     counted(operations, messages ? "message" : "collective"),
+                     std::round(operations) == 1 ? "" : ", each",
+                     in_seconds(latency_of(situation) / std::max(1.0, operations)));
 }
 
 std::string on_bandwidth(const Situation& situation, const Breakdown& parts) {
@@ -67,15 +65,15 @@ std::string on_bandwidth(const Situation& situation, const Breakdown& parts) {
   seconds -= parts.waiting;
   const std::string speed = seconds > 0 ? fmt::format(", at {}/s", in_bytes(bytes / seconds)) : "";
   return fmt::format(
-      "Bound by bandwidth: {} of an iteration goes into moving gradients while nothing is "
-      "computed, {} by the busiest rank{}.",
+      "Bandwidth-bound: {} of an iteration is spent moving gradients while nothing is computed "
+      "({} by the busiest rank{}).",
       in_percent(parts.moving / parts.total), in_bytes(bytes), speed);
 }
 
 std::string on_oversubscription(const Situation& situation, const Breakdown& parts) {
   return fmt::format(
-      "{} × {} share {}: workers take turns ({} compute, {} waiting for each other), so this run "
-      "shows overhead, not speed-up.",
+      "Oversubscribed: {} × {} share {}. Workers take turns ({} compute, {} waiting for each "
+      "other), so this run measures overhead, not speed-up.",
       counted(situation.workers(), "worker"), counted(situation.threads, "thread"),
       counted(situation.cores, "core"), in_percent(parts.compute / parts.total),
       in_percent(parts.waiting / parts.total));
@@ -85,7 +83,7 @@ std::string sentence_on(const Situation& situation, const Bottleneck& bottleneck
   const Breakdown parts = break_down(situation);
   switch (bottleneck.kind) {
     case Limit::unknown:
-      return "Too short to tell what limits this run: train more iterations.";
+      return "The run is too short to tell what limits it: train more iterations.";
     case Limit::compute:
       return on_compute(situation, parts);
     case Limit::straggler:
@@ -104,7 +102,7 @@ std::string sentence_on(const Situation& situation, const Bottleneck& bottleneck
 
 }  // namespace
 
-Verdict judge(const Situation& situation) {
+Verdict make_verdict(const Situation& situation) {
   Verdict verdict{.bottleneck = find_bottleneck(situation), .text = {}};
   const Remedy remedy = remedy_for(situation, verdict.bottleneck);
   verdict.bottleneck.gain = remedy.gain;
@@ -113,4 +111,4 @@ Verdict judge(const Situation& situation) {
   return verdict;
 }
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,17 +1,17 @@
-// The verdict: a sentence or two on what limits a run, and the one change most likely to help.
+// The verdict on a run: one sentence on what limits it, and one on the change most likely to help.
 #pragma once
 
 #include "observe/bottleneck.h"
 
 #include <string>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 
 struct Verdict {
   Bottleneck bottleneck;
   std::string text;
 };
 
-Verdict judge(const Situation& situation);
+Verdict make_verdict(const Situation& situation);
 
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <span>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -78,4 +78,4 @@ nlohmann::json to_json(const std::vector<double>& values) {
   return list;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

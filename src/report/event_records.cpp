@@ -4,7 +4,7 @@
 
 #include <bit>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -21,7 +21,7 @@ void add_fixed(std::string& out, Unsigned value) {
   for (std::size_t i = 0; i < sizeof value; ++i) out += static_cast<char>(value >> (8 * i));
 }
 
-/// Seven bits a byte, the lowest first; all but the last have the eighth.
+/// Seven bits per byte, the lowest first. The eighth bit is set in all bytes except the last.
 void add_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -44,7 +44,7 @@ std::string event_at(double moment) {
   return event;
 }
 
-/// Turned, so that the checksum of what holds checksums is a good one, too.
+/// TFRecord's masked CRC. The mask keeps checksums of data that contain checksums useful.
 std::uint32_t masked_crc(std::string_view bytes) {
   const std::uint32_t crc = crc32c(bytes);
   return (crc >> 15 | crc << 17) + 0xa282ead8;
@@ -84,4 +84,4 @@ void EventRecords::add_record(const std::string& message) {
   add_fixed(bytes_, masked_crc(message));
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

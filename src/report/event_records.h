@@ -1,6 +1,6 @@
-// EventRecords: scalars in the form that TensorBoard reads. A file of it is a row of TFRecords,
-// each with its length and checksums; each holds one protocol buffer, an Event with a moment, a
-// step and the scalars of that step.
+// EventRecords: scalars in TensorBoard's file format. The file is a sequence of TFRecords with
+// lengths and checksums. Each record holds a protocol buffer of type Event with a time, a step and
+// the scalars of that step.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,18 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 class EventRecords {
  public:
-  /// Begins with the record that says what file this is. `moment` in seconds since 1970, as for
-  /// all.
+  /// Adds the record with the version of the format. All times are in seconds since 1970.
   explicit EventRecords(double moment);
 
-  /// The scalars of one step, each with its name.
+  /// Adds the scalars of one step, each with its name.
   void add(double moment, std::int64_t step,
            const std::vector<std::pair<std::string_view, double>>& scalars);
 
-  /// The whole file's content.
+  /// The content of the file.
   const std::string& bytes() const { return bytes_; }
 
  private:
@@ -30,4 +29,4 @@ class EventRecords {
   std::string bytes_;
 };
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

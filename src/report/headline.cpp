@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -26,7 +26,7 @@ std::string proper_name(const std::string& name) {
   return name;
 }
 
-/// The runs' values of an option, each once, in their order.
+/// The distinct values of an option, in the order of the runs.
 std::vector<std::string> values_of(const std::vector<Run>& runs, const std::string& option) {
   std::vector<std::string> values;
   for (const Run& run : runs) {
@@ -37,7 +37,7 @@ std::vector<std::string> values_of(const std::vector<Run>& runs, const std::stri
   return values;
 }
 
-/// "LeNet-5 on MNIST, 4 workers", of what runs have in common.
+/// "LeNet-5 on MNIST, 4 workers". Lists several values if the runs differ.
 std::string job_of(const std::vector<Run>& runs) {
   std::vector<std::string> models, sets;
   for (const std::string& name : values_of(runs, "model")) models.push_back(proper_name(name));
@@ -62,10 +62,9 @@ std::string fastest_of(const std::vector<Run>& runs) {
   const auto& [best, fastest] = times.front();
   const auto& [worst, slowest] = times.back();
   if (!(best > 0)) return {};
-  return fmt::format(
-      "The fastest iterations are those of {} ({} ms), {:.1f} times as fast as those of {} ({} "
-      "ms).",
-      fastest->name, milliseconds(best), worst / best, slowest->name, milliseconds(worst));
+  return fmt::format("{} has the fastest iterations ({} ms), {:.1f} times as fast as {} ({} ms).",
+                     fastest->name, milliseconds(best), worst / best, slowest->name,
+                     milliseconds(worst));
 }
 
 std::vector<std::string> differences_of(const std::vector<Run>& runs) {
@@ -92,7 +91,7 @@ std::string title_of(const Source& source) {
   }
   if (source.kind == "compare") return job + ": sync methods compared";
   if (source.kind == "mistakes") return job + ": classic mistakes";
-  if (source.kind == "scale") return job + ": how it scales";
+  if (source.kind == "scale") return job + ": scaling";
   return job + ": runs side by side";
 }
 
@@ -102,7 +101,8 @@ std::string verdict_of(const Source& source) {
   } else if (source.kind == "train") {
     const Run& run = source.runs.front();
     if (run.summary) return run.summary->text("verdict");
-    return fmt::format("Stopped at {}: {}.", run.where_it_stopped(), run.stopped->why);
+    return fmt::format("Incomplete: recorded up to {}; {}.", run.where_it_stopped(),
+                       run.stopped->why);
   }
   return fastest_of(source.runs);
 }
@@ -114,18 +114,18 @@ std::vector<std::string> notes_of(const Source& source) {
   if (source.kind != "train")
     for (const Run& run : source.runs)
       if (run.stopped)
-        notes.push_back(fmt::format("{} stopped at {}: {}.", run.name, run.where_it_stopped(),
-                                    run.stopped->why));
+        notes.push_back(fmt::format("{} is incomplete: recorded up to {}; {}.", run.name,
+                                    run.where_it_stopped(), run.stopped->why));
   if (source.kind == "side-by-side")
     if (const auto differences = differences_of(source.runs); !differences.empty())
       notes.push_back(fmt::format("The runs differ in {}.", enumerate(differences)));
   return notes;
 }
 
-json scaling_of(const Fields& study) {
-  const Fields scaling = study.object("scaling");
+json scaling_of(const run::Fields& study) {
+  const run::Fields scaling = study.object("scaling");
   if (scaling.json().empty()) return nullptr;
-  for (const Fields& point : scaling.list("points"))
+  for (const run::Fields& point : scaling.list("points"))
     for (const char* number :
          {"workers", "batch", "seconds_per_epoch", "seconds_per_iteration", "speedup", "efficiency",
           "compute_seconds", "communication_seconds", "bandwidth_mbs", "bandwidth_share"})
@@ -133,4 +133,4 @@ json scaling_of(const Fields& study) {
   return scaling.json();
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,4 +1,4 @@
-// What a page says first, in words: title, verdict and notes.
+// The texts at the top of a page: title, verdict and notes.
 #pragma once
 
 #include "report/source.h"
@@ -8,18 +8,19 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 /// "LeNet-5 on MNIST, 4 workers: ddp".
 std::string title_of(const Source& source);
 
-/// The run's or the study's own; for runs that have none, where they stopped or which was fastest.
+/// The verdict of the run or study. Without one: where an incomplete run stopped, or which of
+/// several runs is fastest.
 std::string verdict_of(const Source& source);
 
-/// What the files themselves say, where runs stopped, and in which options runs differ.
+/// The notes of a study, the runs that are incomplete, and the options in which runs differ.
 std::vector<std::string> notes_of(const Source& source);
 
-/// Of a study's file: null if it has none. Throws FileError.
-nlohmann::json scaling_of(const Fields& study);
+/// The data of the scaling charts in a study's file; null if it has none. Throws FileError.
+nlohmann::json scaling_of(const run::Fields& study);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
-/// In a page's script no text can end the script: JSON has no other use for '<'.
+/// JSON in which '<' is escaped, so that no string can end the script element around it.
 std::string json_for_html(const nlohmann::json& page) {
   const std::string text = page.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string safe;
@@ -46,7 +46,7 @@ std::string assembled(const nlohmann::json& page, std::string_view scripts) {
       {"/*SCRIPTS*/", std::string(scripts)}};
   std::string html;
   std::string_view rest = kPageSkeleton;
-  // In the skeleton's order, and never within what was put in.
+  // Placeholders are replaced in the skeleton only, never in inserted text.
   for (;;) {
     const std::pair<std::string_view, std::string>* next = nullptr;
     for (const auto& part : parts)
@@ -73,4 +73,4 @@ std::string predict_html_of(const nlohmann::json& page) {
   return assembled(page, kPredictScripts);
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,21 +1,20 @@
-// Pages as files of their own: data, style, scripts and Chart.js in one, so that they open from
-// disk without a network. What a page shows is the caller's business.
+// Pages as self-contained HTML: data, style, scripts and Chart.js in one file that opens from disk
+// without a network.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include <string>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// The page of runs, from data as page_json() makes them.
+/// The page of runs. `page` is the result of page_json().
 std::string html_of(const nlohmann::json& page);
 
-/// A page of `lockstep dataflow`: `kind` is "layers" or "cycles"; docs/dataflow.md says what they
-/// show.
+/// A page of `lockstep dataflow`. Its `kind` is "layers" or "cycles"; see docs/dataflow.md.
 std::string dataflow_html_of(const nlohmann::json& page);
 
-/// The page of `lockstep predict`, from what it writes as JSON, with tables and notes.
+/// The page of `lockstep predict`. `page` is its JSON result with tables and notes added.
 std::string predict_html_of(const nlohmann::json& page);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

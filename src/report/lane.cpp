@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 double shown(double microseconds) {
   return std::round(microseconds * 10) / 10;
 }
 
-void Lane::add(const TraceFileEvent& event, double origin) {
+void Lane::add(const run::TraceFileEvent& event, double origin) {
   if (event.phase == 'e') {
     if (const auto begun = begun_.find(event.id); begun != begun_.end()) {
-      TraceFileEvent& begin = spans_[begun->second].event;
+      run::TraceFileEvent& begin = spans_[begun->second].event;
       begin.length = event.start - origin - begin.start;
       begun_.erase(begun);
     }
     return;
   }
-  TraceFileEvent moved = event;
+  run::TraceFileEvent moved = event;
   moved.start -= origin;
   if (event.phase == 'i') {
     marks_.push_back(std::move(moved));
@@ -41,7 +41,7 @@ std::size_t Lane::arrange(std::size_t most) {
     return a.event.start != b.event.start ? a.event.start < b.event.start
                                           : a.event.length > b.event.length;
   });
-  std::vector<double> ends;  // of the last span at each depth
+  std::vector<double> ends;  // end of the last span at each depth
   for (Span& span : spans_) {
     const auto free =
         std::find_if(ends.begin(), ends.end(), [&](double end) { return end <= span.event.start; });
@@ -57,7 +57,7 @@ std::size_t Lane::arrange(std::size_t most) {
 nlohmann::json Lane::to_json(int rank, const char* stream) const {
   nlohmann::json spans = nlohmann::json::array();
   for (const Span& span : spans_) {
-    const TraceFileEvent& event = span.event;
+    const run::TraceFileEvent& event = span.event;
     nlohmann::json json{{"name", event.name},
                         {"kind", event.kind},
                         {"start", shown(event.start)},
@@ -69,9 +69,9 @@ nlohmann::json Lane::to_json(int rank, const char* stream) const {
     spans.push_back(std::move(json));
   }
   nlohmann::json marks = nlohmann::json::array();
-  for (const TraceFileEvent& mark : marks_)
+  for (const run::TraceFileEvent& mark : marks_)
     marks.push_back({{"name", mark.name}, {"at", shown(mark.start)}});
   return {{"rank", rank}, {"stream", stream}, {"spans", spans}, {"marks", marks}};
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,7 +1,7 @@
-// Lane: what one rank did in one stream during the iteration that a timeline shows.
+// Lane: the events of one rank and one stream (training or communication) in a timeline.
 #pragma once
 
-#include "report/trace_file.h"
+#include "run/trace_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,36 +9,36 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// To a tenth of a microsecond.
+/// Rounds to 0.1 µs.
 double shown(double microseconds);
 
 class Lane {
  public:
-  /// `origin` is the moment that becomes 0. The end of something whose begin was not added is
-  /// passed over.
-  void add(const TraceFileEvent& event, double origin);
+  /// Adds an event. `origin` is the time that becomes 0. The end of an event whose begin was not
+  /// added is ignored.
+  void add(const run::TraceFileEvent& event, double origin);
 
-  /// Brings the spans in order, leaves out the shortest above `most`, and finds the depth of each:
-  /// the least at which nothing goes on when it begins. An operation lies below the one that called
-  /// it, and no span covers another. Returns how many were left out. Parts of the iteration go
-  /// last.
+  /// Sorts the spans, keeps at most `most` of them, and assigns each the smallest depth that is
+  /// free when it starts. So a nested operation lies below its caller, and no spans overlap. The
+  /// shortest operations are left out first, parts of the iteration last. Returns how many were
+  /// left out.
   std::size_t arrange(std::size_t most);
 
   nlohmann::json to_json(int rank, const char* stream) const;
 
  private:
   struct Span {
-    TraceFileEvent event;
+    run::TraceFileEvent event;
     std::size_t depth = 0;
 
     double end() const { return event.start + event.length; }
   };
 
   std::vector<Span> spans_;
-  std::map<std::string, std::size_t> begun_;  ///< those without an end yet, by id
-  std::vector<TraceFileEvent> marks_;
+  std::map<std::string, std::size_t> begun_;  ///< indices of spans without an end yet, by id
+  std::vector<run::TraceFileEvent> marks_;
 };
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -16,7 +16,7 @@ double tree_levels(double workers) {
 }
 
 std::string whose(double rank_0, double others) {
-  // Rounding, notes and gaps between parameters make no difference that matters.
+  // Rounding, headers and padding between parameters cause differences below 1 %.
   if (std::abs(rank_0 - others) <= 0.01 * std::max(rank_0, others))
     return fmt::format("{} from every rank", bytes_text(rank_0));
   return fmt::format("{} from rank 0, {} from each of the others", bytes_text(rank_0),
@@ -36,7 +36,7 @@ std::string predicted_text(const Run& run) {
 
 std::string measured_text(const Run& run) {
   if (!run.summary) return {};
-  const std::vector<Fields> ranks = run.summary->list("ranks");
+  const std::vector<run::Fields> ranks = run.summary->list("ranks");
   std::string text;
   if (ranks.size() > 1)
     text = whose(ranks.front().number("bytes_per_iteration").value_or(0),
@@ -46,7 +46,7 @@ std::string measured_text(const Run& run) {
          " ms/iteration";
 }
 
-/// Of the runs with this one's method the first with the most workers.
+/// The run with the same method and the most workers.
 const Run& largest_like(const Run& like, const std::vector<Run>& runs) {
   const Run* largest = &like;
   for (const Run& run : runs)
@@ -90,4 +90,4 @@ nlohmann::json methods_json(const std::vector<Run>& runs) {
   return methods;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,4 +1,4 @@
-// What each sync method does and costs, in plain words, beside what was measured.
+// Descriptions and costs of sync methods, beside the measured costs.
 #pragma once
 
 #include "report/run.h"
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// What a rank sends in one iteration, by the formula.
+/// Bytes that a rank sends in one iteration, from the formula.
 struct PredictedBytes {
   double rank_0 = 0;
   double others = 0;
@@ -18,19 +18,19 @@ struct PredictedBytes {
 
 struct MethodText {
   std::string what;     ///< how it works
-  std::string formula;  ///< W ranks, n bytes of gradients, P parameters
+  std::string formula;  ///< cost with W ranks, n bytes of gradients, P parameters
 };
 
-/// REQUIRES: it is a method that Lockstep has; otherwise the texts are empty.
+/// The texts about a method; empty for a method that Lockstep does not have.
 MethodText text_of_method(const std::string& sync, const std::string& algorithm);
 
-/// None where only the library that does it knows, or the machines' arrangement or an option
-/// decides.
+/// Empty if the bytes depend on another library, on the placement of ranks on hosts or on an
+/// option.
 std::optional<PredictedBytes> predicted_bytes(const std::string& sync, const std::string& algorithm,
                                               double workers, double bytes);
 
-/// One entry a method that the runs have, in their order: {"name", "what", "formula", "predicted",
-/// "measured"}. Of several runs with one method, that with the most workers is measured.
+/// One entry per method, in the order of the runs: {"name", "what", "formula", "predicted",
+/// "measured"}. The measured values are those of the run with the most workers.
 nlohmann::json methods_json(const std::vector<Run>& runs);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,14 +1,10 @@
 #include "report/metrics.h"
 
-#include <lockstep/error.h>
-
-#include "report/lines.h"
-
-#include <fmt/format.h>
+#include "run/metrics_file.h"
 
 #include <algorithm>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -18,7 +14,7 @@ observe::Times divided(observe::Times times, std::size_t count) {
   return times;
 }
 
-void take(const MetricsLine& line, Metrics& metrics) {
+void take(const run::MetricsLine& line, Metrics& metrics) {
   if (line.kind == "test") {
     metrics.test = TestScore{static_cast<std::size_t>(line.iteration), line.loss, line.accuracy};
     return;
@@ -29,7 +25,7 @@ void take(const MetricsLine& line, Metrics& metrics) {
     rank.epochs.add(line.epoch, line.loss, line.accuracy);
     return;
   }
-  if (rank.iterations.size() == 1) rank.times = {}, rank.timed = 0;  // forgets the first
+  if (rank.iterations.size() == 1) rank.times = {}, rank.timed = 0;  // drops the first
   rank.iterations.add(line.iteration, line.loss, line.times.total);
   metrics.last_iteration =
       std::max(metrics.last_iteration, static_cast<std::size_t>(line.iteration));
@@ -53,24 +49,9 @@ observe::Times Metrics::mean_times() const {
   return divided(sum, timed);
 }
 
-void for_each_metric(const std::filesystem::path& file,
-                     const std::function<void(const MetricsLine&)>& take) {
-  MetricsLine parsed;
-  for_each_line(file, [&](const Line& line) {
-    if (line.text.empty()) return;
-    const std::string problem = parse_metrics_line(line.text, parsed);
-    if (problem.empty()) return take(parsed);
-    if (line.whole)
-      throw FileError(
-          fmt::format("{}: line {}: {}: it was damaged or changed; without this line "
-                      "the others can be shown",
-                      file.string(), line.number, problem));
-  });
-}
-
 Metrics read_metrics(const std::filesystem::path& file) {
   Metrics metrics;
-  for_each_metric(file, [&](const MetricsLine& line) { take(line, metrics); });
+  run::for_each_metric(file, [&](const run::MetricsLine& line) { take(line, metrics); });
   for (auto& [rank, its] : metrics.ranks) {
     its.iterations.sort();
     its.epochs.sort();
@@ -78,4 +59,4 @@ Metrics read_metrics(const std::filesystem::path& file) {
   return metrics;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

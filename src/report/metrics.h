@@ -1,17 +1,15 @@
-// Metrics: what a run folder's metrics.jsonl has measured, as far as a report shows it.
+// Metrics: the content of a run's metrics.jsonl that a report shows.
 #pragma once
 
 #include "observe/times.h"
 #include "report/curve.h"
-#include "report/metrics_line.h"
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 struct RankMetrics {
   Curve iterations;      ///< loss and seconds by iteration
@@ -23,29 +21,23 @@ struct RankMetrics {
 };
 
 struct TestScore {
-  std::size_t iteration = 0;  ///< that it came after
+  std::size_t iteration = 0;  ///< the iteration before the test
   double loss = 0;
   double accuracy = 0;
 };
 
-/// A loss that was no number any more is NaN.
+/// The loss of a diverged training is NaN.
 struct Metrics {
   std::map<int, RankMetrics> ranks;
-  std::optional<TestScore> test;  ///< the last
+  std::optional<TestScore> test;  ///< the last test
   std::size_t last_iteration = 0;
 
-  /// Over all ranks.
+  /// Mean over all ranks.
   observe::Times mean_times() const;
 };
 
-/// Calls `take` with each line of the file in turn. A last line that was only begun when the run
-/// ended is passed over. Throws FileError that names the line if another one is not as Lockstep
-/// writes it.
-void for_each_metric(const std::filesystem::path& file,
-                     const std::function<void(const MetricsLine&)>& take);
-
-/// Reads the file likewise. The first iteration pays for what is set up once: it is in no times if
-/// there are others.
+/// Throws FileError with the number of a malformed line. Times exclude the first iteration, which
+/// includes one-time setup, unless it is the only one.
 Metrics read_metrics(const std::filesystem::path& file);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

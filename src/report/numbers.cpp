@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 std::string fixed(Number value, int digits) {
   return value && std::isfinite(*value) ? fmt::format("{:.{}f}", *value, digits) : "–";
 }
 
-std::string percent(Number share) {
-  return share ? fixed(100 * *share, 1) : "–";
+std::string percent(Number fraction) {
+  return fraction ? fixed(100 * *fraction, 1) : "–";
 }
 
 std::string milliseconds(Number seconds) {
@@ -25,4 +25,4 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -12,14 +12,14 @@
 #include <algorithm>
 #include <ctime>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
 using nlohmann::json;
 
-/// Each curve's and each lane's share.
-RunLimits share_out(const Source& source, const PageLimits& limits) {
+/// Divides the limits of a page among its curves and lanes.
+RunLimits limits_per_run(const Source& source, const PageLimits& limits) {
   std::size_t curves = 1, lanes = 1;
   constexpr std::size_t kRanks = TimelineLimits{}.ranks;
   for (const Run& run : source.runs) {
@@ -27,10 +27,10 @@ RunLimits share_out(const Source& source, const PageLimits& limits) {
     curves += ranks;
     lanes += 2 * std::min(ranks, kRanks);
   }
-  RunLimits shares;
-  shares.points = std::clamp<std::size_t>(limits.points / curves, 10, limits.points_of_a_curve);
-  shares.timeline.spans = std::clamp<std::size_t>(limits.spans / lanes, 40, limits.spans_of_a_lane);
-  return shares;
+  RunLimits of_run;
+  of_run.points = std::clamp<std::size_t>(limits.points / curves, 10, limits.points_of_a_curve);
+  of_run.timeline.spans = std::clamp<std::size_t>(limits.spans / lanes, 40, limits.spans_of_a_lane);
+  return of_run;
 }
 
 json tables_of(const Source& source) {
@@ -46,20 +46,20 @@ json tables_of(const Source& source) {
   return json::array({runs_table(source.runs)});
 }
 
-/// Throws FileError.
-void check_origin(const Fields& fields) {
+/// Checks the types of the fields that describe command, version and machine. Throws FileError.
+void check_provenance(const run::Fields& fields) {
   fields.text("command");
   fields.text("version");
-  const Fields machine = fields.object("machine");
+  const run::Fields machine = fields.object("machine");
   machine.text("processor");
   machine.text("system");
   machine.count("cores");
   machine.count("memory_bytes");
 }
 
-/// Where it comes from: what a study's own file says, or what all runs have in common; null if
-/// nobody says.
-json origin_of(const Source& source, const char* field) {
+/// A field about command, version or machine: that of the study's file, or the value that all runs
+/// have in common. null if there is none.
+json provenance_of(const Source& source, const char* field) {
   if (source.study && source.study->json().contains(field)) return source.study->json()[field];
   const json value = source.runs.front().config.json().value(field, json());
   for (const Run& run : source.runs)
@@ -70,20 +70,20 @@ json origin_of(const Source& source, const char* field) {
 }  // namespace
 
 json page_json(const Source& source, const PageLimits& limits) {
-  const RunLimits shares = share_out(source, limits);
-  for (const Run& run : source.runs) check_origin(run.config);
-  if (source.study) check_origin(*source.study);
+  const RunLimits run_limits = limits_per_run(source, limits);
+  for (const Run& run : source.runs) check_provenance(run.config);
+  if (source.study) check_provenance(*source.study);
   std::vector<std::string> notes = notes_of(source);
   json runs = json::array();
   LeftOut left_out;
-  for (const Run& run : source.runs) runs.push_back(run_json(run, shares, left_out));
+  for (const Run& run : source.runs) runs.push_back(run_json(run, run_limits, left_out));
   for (std::string& note : left_out.notes()) notes.push_back(std::move(note));
-  json page{{"format", kFormat},
+  json page{{"format", run::kFormat},
             {"kind", source.kind},
             {"title", title_of(source)},
-            {"command", origin_of(source, "command")},
-            {"version", origin_of(source, "version")},
-            {"machine", origin_of(source, "machine")},
+            {"command", provenance_of(source, "command")},
+            {"version", provenance_of(source, "version")},
+            {"machine", provenance_of(source, "machine")},
             {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
             {"verdict", verdict_of(source)},
             {"tables", tables_of(source)},
@@ -94,4 +94,4 @@ json page_json(const Source& source, const PageLimits& limits) {
   return page;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,14 +1,14 @@
-// The object that a report's page shows: all its data, and nothing of its looks.
+// The data of a report's page as one JSON object.
 #pragma once
 
 #include "report/source.h"
 
 #include <nlohmann/json.hpp>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// How much of it all a page shows, so that it stays small whatever the runs were. All curves share
-/// `points`, all timelines `spans`.
+/// Limits that keep a page small. `points` are divided among all curves, `spans` among all
+/// timelines.
 struct PageLimits {
   std::size_t points = 60'000;
   std::size_t points_of_a_curve = 500;
@@ -16,7 +16,7 @@ struct PageLimits {
   std::size_t spans_of_a_lane = 400;
 };
 
-/// docs/report.md describes it. Throws FileError for what does not fit.
+/// docs/report.md describes the page. Throws FileError for malformed files.
 nlohmann::json page_json(const Source& source, const PageLimits& limits = {});
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

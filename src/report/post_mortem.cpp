@@ -1,120 +1,93 @@
 #include "report/post_mortem.h"
 
-#include "report/fields.h"
 #include "report/lane.h"
 #include "report/numbers.h"
+#include "run/post_mortem_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
 using nlohmann::json;
 
-// Seconds around the moment that the file's times count from.
+// The shown interval, in seconds relative to the failure.
 constexpr double kFrom = -1;
 constexpr double kUntil = 0.5;
 constexpr std::size_t kMostLines = 20;
-constexpr std::size_t kMostRanks = 1 << 16;
 
-/// A time out of the file, cut to what is shown, in microseconds.
+/// A time from the file, clamped to the shown interval, in microseconds.
 double cut(double seconds) {
   return 1e6 * std::clamp(seconds, kFrom, kUntil);
 }
 
-std::size_t rank_of(const Fields& rank) {
-  const std::size_t number = rank.count("rank");
-  if (number >= kMostRanks) rank.fail("rank", "a rank");
-  return number;
-}
-
-/// When a rank ended, as far as that is known; what it had begun lasted until then.
-double end_of(const Fields& rank) {
-  return rank.number("end").value_or(kUntil);
-}
-
-std::string detail_of(const Fields& operation, const std::string& outcome) {
-  std::string detail = operation.text("algorithm");
+std::string detail_of(const run::LastOperation& operation) {
+  std::string detail = operation.algorithm;
   const auto add = [&](const std::string& more) { detail += (detail.empty() ? "" : ", ") + more; };
-  if (operation.json().contains("peer")) add(fmt::format("rank {}", operation.count("peer")));
-  if (operation.json().contains("bucket")) add(fmt::format("bucket {}", operation.count("bucket")));
-  if (operation.json().contains("step")) add(fmt::format("step {}", operation.count("step")));
-  if (outcome != "ended") add(outcome);
+  if (operation.peer) add(fmt::format("rank {}", *operation.peer));
+  if (operation.bucket) add(fmt::format("bucket {}", *operation.bucket));
+  if (operation.step) add(fmt::format("step {}", *operation.step));
+  if (operation.outcome != "ended") add(operation.outcome);
   return detail;
 }
 
-/// Nothing to draw if it was before all that is shown, or after it.
-void add_operation(const Fields& operation, double rank_ended, Lane& lane) {
-  const double begin = operation.number("begin").value_or(0);
-  const double end = std::max(begin, operation.number("end").value_or(rank_ended));
-  if (end < kFrom || begin > kUntil) return;
-  TraceFileEvent event;
-  const std::string outcome = operation.text("outcome");
-  const bool message = operation.json().contains("peer");
-  event.name = operation.text("operation");
-  if (!message) event.name += fmt::format(" #{}", operation.count("sequence"));
-  event.kind = message ? "message" : "collective";
-  event.start = cut(begin);
-  event.length = cut(end) - cut(begin);
-  event.bytes = operation.number("bytes").value_or(0);
-  // What never ended was nothing but waiting.
-  event.wait = outcome == "ended" ? 1e6 * operation.number("wait").value_or(0) : event.length;
-  event.detail = detail_of(operation, outcome);
+/// Adds an operation that overlaps the shown interval. An unfinished one lasts until the rank
+/// ended.
+void add_operation(const run::LastOperation& operation, double rank_ended, Lane& lane) {
+  const double end = std::max(operation.begin, operation.end.value_or(rank_ended));
+  if (end < kFrom || operation.begin > kUntil) return;
+  run::TraceFileEvent event;
+  event.name = operation.name;
+  if (!operation.peer) event.name += fmt::format(" #{}", operation.sequence);
+  event.kind = operation.peer ? "message" : "collective";
+  event.start = cut(operation.begin);
+  event.length = cut(end) - cut(operation.begin);
+  event.bytes = operation.bytes;
+  // An operation that failed or did not finish only waited.
+  event.wait = operation.outcome == "ended" ? 1e6 * operation.wait : event.length;
+  event.detail = detail_of(operation);
   lane.add(event, 0);
 }
 
-json lane_of(const Fields& rank, const TimelineLimits& limits, std::size_t& spans_left_out) {
+json lane_of(const run::RankEnd& rank, const TimelineLimits& limits, std::size_t& spans_left_out) {
   Lane lane;
-  for (const Fields& operation : rank.list("operations"))
-    add_operation(operation, end_of(rank), lane);
+  for (const run::LastOperation& operation : rank.operations)
+    add_operation(operation, rank.end.value_or(kUntil), lane);
   spans_left_out += lane.arrange(limits.spans);
-  json object = lane.to_json(static_cast<int>(rank_of(rank)), "communication");
-  if (const auto end = rank.number("end"); end && *end >= kFrom && *end <= kUntil)
-    object["end"] = shown(1e6 * *end);
+  json object = lane.to_json(static_cast<int>(rank.rank), "communication");
+  if (rank.end && *rank.end >= kFrom && *rank.end <= kUntil) object["end"] = shown(1e6 * *rank.end);
   return object;
 }
 
-std::vector<std::string> row_of(const Fields& rank) {
+std::vector<std::string> row_of(const run::RankEnd& rank) {
   const auto or_none = [](std::string text) { return text.empty() ? std::string("–") : text; };
-  std::vector<std::string> others;
-  const json waited_for = rank.json().value("waited_for", json::array());
-  if (!waited_for.is_array() || waited_for.size() > kMostRanks)
-    rank.fail("waited_for", "a list of ranks");
-  for (const json& other : waited_for) {
-    if (!other.is_number_integer()) rank.fail("waited_for", "a list of ranks");
-    others.push_back(other.dump());
-  }
-  const auto waited = rank.number("waited_seconds");
-  return {std::to_string(rank_of(rank)),
-          or_none(rank.text("ending")),
-          rank.count("step") > 0 ? std::to_string(rank.count("step")) : "–",
-          or_none(rank.text("within")),
-          or_none(fmt::format("{}", fmt::join(others, ", "))),
-          others.empty() || !waited ? "–" : milliseconds(*waited)};
+  return {std::to_string(rank.rank),
+          or_none(rank.ending),
+          rank.step > 0 ? std::to_string(rank.step) : "–",
+          or_none(rank.within),
+          or_none(fmt::format("{}", fmt::join(rank.waited_for, ", "))),
+          rank.waited_for.empty() || !rank.waited ? "–" : milliseconds(*rank.waited)};
 }
 
-json table_of(const std::vector<Fields>& ranks) {
+json table_of(const std::vector<run::RankEnd>& ranks) {
   json rows = json::array();
-  for (const Fields& rank : ranks) rows.push_back(row_of(rank));
-  return {{"title", "Every rank's end"},
-          {"columns", {"rank", "ended", "step", "in", "waited for rank", "waited ms"}},
+  for (const run::RankEnd& rank : ranks) rows.push_back(row_of(rank));
+  return {{"title", "Ranks at the end of the run"},
+          {"columns", {"rank", "exit", "step", "operation", "waited for rank", "waited ms"}},
           {"rows", std::move(rows)},
           {"explain",
-           {{"in", "the operation that it had begun, and that never ended well"},
-            {"waited ms", "in that operation, until it gave up or was ended"}}}};
+           {{"operation", "the operation that was unfinished or failed"},
+            {"waited ms", "in that operation, until the rank gave up or was killed"}}}};
 }
 
 }  // namespace
 
 Timeline read_post_mortem(const std::filesystem::path& file, const TimelineLimits& limits) {
-  const Fields fields = read_fields(file);
-  const std::vector<Fields> ranks = fields.list("ranks");
-  if (ranks.size() > kMostRanks) fields.fail("ranks", "a list of a length that can be shown");
-  std::vector<std::string> verdict = fields.texts("verdict");
+  auto [verdict, ranks] = run::read_post_mortem_file(file);
   verdict.resize(std::min(verdict.size(), kMostLines));
   Timeline post_mortem;
   json lanes = json::array();
@@ -127,4 +100,4 @@ Timeline read_post_mortem(const std::filesystem::path& file, const TimelineLimit
   return post_mortem;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,5 +1,5 @@
-// How a run that failed came to its end, out of its folder's postmortem.json: the verdict, a row
-// for every rank, and a timeline of the last second.
+// The post-mortem of a failed run, from postmortem.json in its folder: the verdict, a table with a
+// row per rank, and a timeline of the last second.
 #pragma once
 
 #include "report/timeline.h"
@@ -8,11 +8,11 @@
 
 #include <filesystem>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// {"verdict", "table", "timeline"}; the timeline is that of timeline.h without an iteration, with
-/// one lane a rank, in microseconds from the moment at which it happened. A lane has its rank's
-/// "end", if that is shown. Throws FileError.
+/// {"verdict", "table", "timeline"}. The timeline is that of timeline.h without an iteration, with
+/// one lane per rank and times in microseconds relative to the failure. A lane has the "end" of its
+/// rank if it is in the shown interval. Throws FileError.
 Timeline read_post_mortem(const std::filesystem::path& file, const TimelineLimits& limits);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

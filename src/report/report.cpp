@@ -5,14 +5,16 @@
 #include "base/files.h"
 #include "report/html.h"
 #include "report/page.h"
+#include "run/run_folder.h"
+#include "run/study_file.h"
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 bool has_runs(const std::filesystem::path& folder) {
   std::error_code error;
-  if (is_run_folder(folder) || std::filesystem::exists(folder / "summary.json", error)) return true;
+  if (run::is_run_folder(folder) || run::is_study_folder(folder)) return true;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (is_run_folder(entry.path())) return true;
+    if (run::is_run_folder(entry.path())) return true;
   return false;
 }
 
@@ -26,4 +28,4 @@ std::filesystem::path write_report(const std::filesystem::path& folder) {
   return folder / kReportFile;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,24 +1,23 @@
-// A run's folder as one HTML page: no network, opens from disk.
+// Writing the report of run folders: one HTML page that opens from disk without a network.
 #pragma once
 
 #include <filesystem>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// What is beside the data of a folder's report.
+/// Name of the report in the folder of a run or study.
 constexpr const char* kReportFile = "report.html";
-constexpr const char* kPostMortemFile = "postmortem.json";
 
-/// Whether the folder holds a run, a study, or runs below it.
+/// Whether the folder holds a run, a study, or folders of runs.
 bool has_runs(const std::filesystem::path& folder);
 
-/// Writes the page of one run or study into its folder, and returns where. All that it shows comes
-/// from the files there. Throws FileError for files that cannot be used or written.
+/// Writes the page of one run or study into its folder, from the files there, and returns its path.
+/// Throws FileError for files that are malformed or cannot be written.
 std::filesystem::path write_report(const std::filesystem::path& folder);
 
 /// Writes the page of one folder, or of several side by side, to a file.
 void write_report(const std::vector<std::filesystem::path>& folders,
                   const std::filesystem::path& file);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

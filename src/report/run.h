@@ -1,43 +1,40 @@
-// Run: all that a report shows of one training run, out of its folder.
+// Run: the content of a run folder that a report shows.
 #pragma once
 
-#include "report/fields.h"
 #include "report/metrics.h"
+#include "run/fields.h"
 
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// Why a run has no summary.
+/// How far an incomplete run came. It may still be running.
 struct Stopped {
-  std::size_t iteration = 0;           ///< the last on record
-  std::optional<std::size_t> of = {};  ///< how many it was to have
-  std::string why;
+  std::size_t iteration = 0;           ///< the last recorded iteration
+  std::optional<std::size_t> of = {};  ///< number of planned iterations
+  std::string why;                     ///< why the run has no summary
 };
 
 struct Run {
-  std::string name;    ///< unique on its page
-  std::string folder;  ///< below the page's own, where it has one
+  std::string name;    ///< unique on the page
+  std::string folder;  ///< relative to the folder of the page, if the page is in a folder of runs
   std::filesystem::path path;
-  Fields config;
-  std::optional<Fields> summary;  ///< none if the run did not end well
+  run::Fields config;
+  std::optional<run::Fields> summary;  ///< empty if the run is incomplete
   Metrics metrics;
-  std::optional<Stopped> stopped;
+  std::optional<Stopped> stopped;  ///< only of an incomplete run
 
   std::size_t workers() const { return config.count("workers"); }
-  /// How people call its method; "alone" for one worker.
+  /// The name of its method; "alone" for one worker.
   std::string method() const;
-  /// "iteration 320 of 700". REQUIRES: it stopped.
+  /// "iteration 320 of 700". REQUIRES: stopped has a value.
   std::string where_it_stopped() const;
 };
 
-/// Whether the folder looks like a run's: it has a config.json.
-bool is_run_folder(const std::filesystem::path& folder);
-
-/// Throws FileError that names the file, and the line, that cannot be used.
+/// Throws FileError with the file, and the line, that is malformed.
 Run read_run(const std::filesystem::path& folder, std::string name);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -3,13 +3,13 @@
 #include <lockstep/error.h>
 
 #include "report/post_mortem.h"
-#include "report/report.h"
+#include "run/post_mortem_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -36,7 +36,7 @@ json stopped_of(const Run& run) {
           {"why", run.stopped->why}};
 }
 
-/// Adds each rank's curves. Returns how many measurements a point stands for at most.
+/// Adds the curves of every rank. Returns the largest number of measurements per point.
 std::size_t add_curves(const Metrics& metrics, std::size_t points, json& run) {
   std::size_t together = 1;
   run["iterations"] = json::array();
@@ -66,24 +66,24 @@ json timeline_of(const Run& run, const TimelineLimits& limits, LeftOut& left_out
     left_out.spans += timeline.spans_left_out;
     left_out.ranks = std::max(left_out.ranks, timeline.ranks_left_out);
     return timeline.json;
-  } catch (const FileError& error) {  // the rest of the report is worth having
+  } catch (const FileError& error) {  // the rest of the report is still useful
     left_out.problems.push_back(fmt::format("There is no timeline: {}.", error.what()));
     return nullptr;
   }
 }
 
 json post_mortem_of(const Run& run, const TimelineLimits& limits, LeftOut& left_out) {
-  const std::filesystem::path file = run.path / kPostMortemFile;
+  const std::filesystem::path file = run.path / run::kPostMortemFile;
   if (!std::filesystem::exists(file)) return nullptr;
   try {
     const Timeline post_mortem = read_post_mortem(file, limits);
     if (post_mortem.ranks_left_out + post_mortem.spans_left_out > 0)
-      left_out.problems.push_back(
-          fmt::format("The post-mortem's timeline leaves out {} ranks, and {} short operations. {} "
-                      "has them all.",
-                      post_mortem.ranks_left_out, post_mortem.spans_left_out, kPostMortemFile));
+      left_out.problems.push_back(fmt::format(
+          "The timeline of the post-mortem leaves out {} ranks and {} short operations. {} has all "
+          "of them.",
+          post_mortem.ranks_left_out, post_mortem.spans_left_out, run::kPostMortemFile));
     return post_mortem.json;
-  } catch (const FileError& error) {  // the rest of the report is worth having
+  } catch (const FileError& error) {  // the rest of the report is still useful
     left_out.problems.push_back(fmt::format("There is no post-mortem: {}.", error.what()));
     return nullptr;
   }
@@ -96,14 +96,14 @@ std::vector<std::string> LeftOut::notes() const {
   if (together > 1)
     notes.push_back(
         fmt::format("Curves are thinned: a point is the mean of up to {} neighbours. metrics.jsonl "
-                    "has them all.",
+                    "has all of them.",
                     together));
   if (ranks > 0)
     notes.push_back(
-        fmt::format("The timeline leaves out {} ranks. trace.json has them all.", ranks));
+        fmt::format("The timeline leaves out {} ranks. trace.json has all of them.", ranks));
   if (spans > 0)
     notes.push_back(fmt::format(
-        "The timeline leaves out the {} shortest operations. trace.json has them all.", spans));
+        "The timeline leaves out the {} shortest operations. trace.json has all of them.", spans));
   notes.insert(notes.end(), problems.begin(), problems.end());
   return notes;
 }
@@ -122,4 +122,4 @@ json run_json(const Run& run, const RunLimits& limits, LeftOut& left_out) {
   return object;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

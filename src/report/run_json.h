@@ -1,4 +1,4 @@
-// One run's part of a page's data.
+// The data of one run on a page.
 #pragma once
 
 #include "report/run.h"
@@ -9,24 +9,25 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 struct RunLimits {
-  std::size_t points = 500;  ///< of a curve
+  std::size_t points = 500;  ///< per curve
   TimelineLimits timeline;
 };
 
-/// What pages left out of their runs, so that they stay small.
+/// What a page leaves out of its runs to stay small.
 struct LeftOut {
-  std::size_t together = 1;  ///< iterations that a point of a curve stands for, at most
-  std::size_t spans = 0;     ///< of timelines
-  std::size_t ranks = 0;     ///< of a timeline, at most
-  std::vector<std::string> problems;
+  std::size_t together = 1;           ///< largest number of iterations per point of a curve
+  std::size_t spans = 0;              ///< spans left out of all timelines
+  std::size_t ranks = 0;              ///< largest number of ranks left out of a timeline
+  std::vector<std::string> problems;  ///< one sentence per file that could not be used
 
+  /// One sentence for each kind of omission.
   std::vector<std::string> notes() const;
 };
 
-/// Adds to what was left out.
+/// The data of a run. Adds its omissions to `left_out`.
 nlohmann::json run_json(const Run& run, const RunLimits& limits, LeftOut& left_out);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

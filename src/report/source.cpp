@@ -2,18 +2,19 @@
 
 #include <lockstep/error.h>
 
+#include "run/run_folder.h"
+#include "run/study_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMostRuns = 200;
 
 std::string name_of(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
@@ -21,52 +22,34 @@ std::string name_of(const fs::path& folder) {
   return name.empty() ? "run" : name.string();
 }
 
-/// A path out of a file must lead below the file's folder.
-fs::path below(const fs::path& folder, const std::string& path, const Fields& source) {
-  const fs::path normal = fs::path(path).lexically_normal();
-  if (normal.empty() || normal.is_absolute() || *normal.begin() == "..")
-    source.fail("folder", "the name of a folder below the study's");
-  return folder / normal;
-}
-
-/// A run whose folder has been taken away: what the study's summary has of it.
-Run run_without_folder(const Fields& summary, const fs::path& path) {
+/// A run whose folder is missing, from its entry in the study's summary.
+Run run_without_folder(const run::Fields& summary, const fs::path& path) {
   nlohmann::json config = summary.json();
   config.erase("ranks");
   config["batch"] = summary.number("global_batch").value_or(0);
   return {.name = "",
           .folder = "",
           .path = path,
-          .config = Fields(std::move(config), summary.source()),
+          .config = run::Fields(std::move(config), summary.source()),
           .summary = {},
           .metrics = {},
           .stopped = {}};
 }
 
 Source read_study(const fs::path& folder) {
-  Source source{
-      .kind = "compare", .runs = {}, .study = read_fields(folder / "summary.json"), .notes = {}};
-  const Fields& study = *source.study;
-  if (const std::string kind = study.text("kind"); !kind.empty()) source.kind = kind;
-  if (source.kind != "compare" && source.kind != "mistakes" && source.kind != "scale")
-    study.fail("kind", "a study that this version knows");
-  const std::vector<Fields> runs = study.list("runs");
-  if (runs.empty()) study.fail("runs", "a list of runs");
-  if (runs.size() > kMostRuns) study.fail("runs", "a list of a length that can be shown");
-  for (const Fields& summary : runs) {
-    std::string name = summary.text("name");
-    if (name.empty()) name = summary.count("workers") == 1 ? "alone" : summary.text("method");
-    std::string its_folder = summary.text("folder");
-    if (its_folder.empty()) its_folder = name;
-    const fs::path path = below(folder, its_folder, summary);
-    Run run = is_run_folder(path) ? read_run(path, name) : run_without_folder(summary, path);
-    run.name = name;
-    run.folder = its_folder;
-    run.summary = summary;
+  run::StudyRecord study = run::read_study(folder);
+  Source source{.kind = study.kind, .runs = {}, .study = study.fields, .notes = {}};
+  for (const run::StudiedRun& studied : study.runs) {
+    const fs::path path = folder / fs::path(studied.folder).lexically_normal();
+    const bool there = run::is_run_folder(path);
+    Run run = there ? read_run(path, studied.name) : run_without_folder(studied.summary, path);
+    run.name = studied.name;
+    run.folder = studied.folder;
+    run.summary = studied.summary;
     run.stopped.reset();
-    if (!is_run_folder(path))
+    if (!there)
       source.notes.push_back(
-          fmt::format("{}: its folder {} is not there: its curves are missing.", name, its_folder));
+          fmt::format("{}: its folder {} is missing, so it has no curves.", run.name, run.folder));
     source.runs.push_back(std::move(run));
   }
   return source;
@@ -75,8 +58,8 @@ Source read_study(const fs::path& folder) {
 std::vector<fs::path> run_folders_in(const fs::path& folder) {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (is_run_folder(entry.path())) folders.push_back(entry.path());
-  // In the order in which they were begun.
+    if (run::is_run_folder(entry.path())) folders.push_back(entry.path());
+  // Ordered by the start of the runs.
   std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
     const auto begun = [](const fs::path& run) { return fs::last_write_time(run / "config.json"); };
     return begun(a) != begun(b) ? begun(a) < begun(b) : a < b;
@@ -88,20 +71,22 @@ Source read_several_in(const fs::path& folder) {
   const std::vector<fs::path> folders = run_folders_in(folder);
   if (folders.empty())
     throw FileError(fmt::format(
-        "{}: not a run's folder: it has neither config.json nor summary.json. Name one that train, "
-        "compare or scale has written, such as runs/train-…",
+        "{}: not a run folder: it has neither config.json nor summary.json. Give a folder that "
+        "train, compare or scale has written, such as runs/train-…",
         folder.string()));
-  if (folders.size() > kMostRuns)
-    throw FileError(fmt::format("{}: has {} runs, more than a page can show: name some of them",
-                                folder.string(), folders.size()));
+  if (folders.size() > run::kMostRuns)
+    throw FileError(
+        fmt::format("{}: has {} runs, but a page can show at most {}: give the folders "
+                    "of some of them",
+                    folder.string(), folders.size(), run::kMostRuns));
   Source source{.kind = "side-by-side", .runs = {}, .study = {}, .notes = {}};
   for (const fs::path& run : folders) {
     source.runs.push_back(read_run(run, run.filename().string()));
     source.runs.back().folder = run.filename().string();
   }
   source.notes.push_back(fmt::format(
-      "{} has no summary.json: a study that was stopped, or several runs. Those that are "
-      "there are shown side by side.",
+      "{} has no summary.json: it is an interrupted study or a folder of several runs. The runs "
+      "are shown side by side.",
       name_of(folder)));
   return source;
 }
@@ -109,14 +94,14 @@ Source read_several_in(const fs::path& folder) {
 Source read_one(const fs::path& folder) {
   if (!fs::is_directory(folder))
     throw FileError(fmt::format("{}: there is no such folder", folder.string()));
-  if (is_run_folder(folder)) {
+  if (run::is_run_folder(folder)) {
     Source source{.kind = "train", .runs = {}, .study = {}, .notes = {}};
     Run run = read_run(folder, name_of(folder));
     run.folder = ".";
     source.runs.push_back(std::move(run));
     return source;
   }
-  if (fs::is_regular_file(folder / "summary.json")) return read_study(folder);
+  if (run::is_study_folder(folder)) return read_study(folder);
   return read_several_in(folder);
 }
 
@@ -149,4 +134,4 @@ Source read_source(const std::vector<fs::path>& folders) {
   return all;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

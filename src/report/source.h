@@ -1,4 +1,4 @@
-// Source: what a report is made of: one run, a study of several, or several side by side.
+// Source: the input of a report: one run, a study, or several runs side by side.
 #pragma once
 
 #include "report/run.h"
@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 struct Source {
   std::string kind;  ///< "train", "compare", "mistakes", "scale" or "side-by-side"
   std::vector<Run> runs;
-  std::optional<Fields> study;  ///< a study's summary.json
+  std::optional<run::Fields> study;  ///< a study's summary.json
   std::vector<std::string> notes;
 };
 
-/// Reads one folder, or several. A folder that has no files of a run or a study, but folders that
-/// do, as that of a study that was killed, is its runs side by side. Throws FileError for what is
-/// neither, and for files that cannot be used.
+/// Reads one or several folders. A folder without files of a run or study, but with run folders in
+/// it (such as that of a killed study), is read as its runs side by side. Throws FileError for
+/// other folders and for malformed files.
 Source read_source(const std::vector<std::filesystem::path>& folders);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

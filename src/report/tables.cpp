@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -14,22 +14,22 @@ using nlohmann::json;
 
 constexpr double kMega = 1e6;
 
-/// What the columns mean, for those whose names do not say it.
+/// Explanations of columns, by column name.
 const std::map<std::string, std::string> kExplained{
-    {"ms/iteration", "median, the first iteration left out"},
-    {"compute %", "forward, backward and optimizer, of an iteration's time"},
-    {"communication %", "inside collectives, whether or not backward went on meanwhile"},
-    {"hidden %", "communication while backward went on"},
-    {"exposed %", "after backward, spent on keeping gradients equal"},
-    {"waiting %", "of communication: until the slowest rank had come"},
-    {"data %", "waiting for the next batch"},
-    {"MB/iteration", "sent by the rank; in shared memory, read from and written for others"},
-    {"MB rank 0", "sent by rank 0 in an iteration"},
-    {"MB others", "sent by each other rank in an iteration"},
-    {"train loss", "of the last epoch"},
+    {"ms/iteration", "median, without the first iteration"},
+    {"compute %", "of an iteration's time: forward, backward and optimizer"},
+    {"communication %", "of an iteration's time: inside collectives, during and after backward"},
+    {"hidden %", "of an iteration's time: communication that overlaps with backward"},
+    {"exposed %", "of an iteration's time: synchronising gradients after backward"},
+    {"waiting %", "of an iteration's time: waiting for the slowest rank, part of communication"},
+    {"data %", "of an iteration's time: waiting for the next batch"},
+    {"MB/iteration", "sent by the rank; in shared memory, read from and written for other ranks"},
+    {"MB rank 0", "sent by rank 0 per iteration"},
+    {"MB others", "sent by each other rank per iteration"},
+    {"train loss", "in the last epoch"},
     {"train %", "accuracy in the last epoch"},
     {"weights",
-     "the first digits of the SHA-256 of the final weights: equal ones are equal to the bit"}};
+     "first digits of the SHA-256 of the final weights: if equal, the weights are bit-identical"}};
 
 json table(const char* title, const std::vector<std::string>& columns, json rows) {
   json explain = json::object();
@@ -43,11 +43,11 @@ std::string megabytes(Number bytes) {
   return bytes ? fixed(*bytes / kMega, 3) : "–";
 }
 
-std::vector<std::string> shares_of(const Fields& part) {
+std::vector<std::string> percentages_of(const run::Fields& part) {
   std::vector<std::string> cells;
-  for (const char* share : {"compute_share", "communication_share", "hidden_communication_share",
+  for (const char* field : {"compute_share", "communication_share", "hidden_communication_share",
                             "exposed_communication_share", "wait_share", "data_share"})
-    cells.push_back(percent(part.number(share)));
+    cells.push_back(percent(part.number(field)));
   return cells;
 }
 
@@ -60,14 +60,14 @@ std::vector<std::string> row_of(const Run& run) {
   if (!run.summary) {
     const observe::Times times = run.metrics.mean_times();
     append(cells, {milliseconds(times.total), "–", "–", "–", "–", "–", "–", "–", "–", "–", "–", "–",
-                   "–", "stopped"});
+                   "–", "incomplete"});
     return cells;
   }
-  const Fields& summary = *run.summary;
-  const std::vector<Fields> ranks = summary.list("ranks");
+  const run::Fields& summary = *run.summary;
+  const std::vector<run::Fields> ranks = summary.list("ranks");
   append(cells, {milliseconds(summary.object("seconds_per_iteration").number("p50")),
                  fixed(summary.number("seconds_total"), 2)});
-  append(cells, shares_of(summary));
+  append(cells, percentages_of(summary));
   append(cells,
          {ranks.empty() ? "–" : megabytes(ranks.front().number("bytes_per_iteration")),
           ranks.size() < 2 ? "–" : megabytes(ranks.back().number("bytes_per_iteration")),
@@ -76,31 +76,31 @@ std::vector<std::string> row_of(const Run& run) {
   return cells;
 }
 
-std::vector<std::string> rank_row(const Fields& rank) {
+std::vector<std::string> rank_row(const run::Fields& rank) {
   std::vector<std::string> cells{fmt::format("{}", rank.count("rank")),
                                  milliseconds(rank.number("seconds_per_iteration"))};
-  append(cells, shares_of(rank));
+  append(cells, percentages_of(rank));
   append(cells, {megabytes(rank.number("bytes_per_iteration")), fixed(rank.number("train_loss"), 4),
                  percent(rank.number("train_accuracy"))});
   return cells;
 }
 
-/// As a summary would have it, but for the bytes, which are not in metrics.
-Fields rank_of(int number, const RankMetrics& metrics) {
+/// The fields of a rank as in a summary, without the bytes, which metrics.jsonl does not have.
+run::Fields rank_of(int number, const RankMetrics& metrics) {
   const observe::Times times = metrics.mean_times();
-  const auto share = [&](double part) { return times.total > 0 ? part / times.total : 0; };
+  const auto fraction = [&](double part) { return times.total > 0 ? part / times.total : 0; };
   const bool epochs = metrics.epochs.size() > 0;
   const auto last = [&](const std::vector<double>& values) {
     return epochs ? json(values.back()) : json();
   };
   return {json{{"rank", number},
                {"seconds_per_iteration", times.total},
-               {"compute_share", share(times.forward + times.backward + times.optimizer)},
-               {"communication_share", share(times.communication)},
-               {"hidden_communication_share", share(times.hidden)},
-               {"exposed_communication_share", share(times.exposed)},
-               {"wait_share", share(times.wait)},
-               {"data_share", share(times.data)},
+               {"compute_share", fraction(times.forward + times.backward + times.optimizer)},
+               {"communication_share", fraction(times.communication)},
+               {"hidden_communication_share", fraction(times.hidden)},
+               {"exposed_communication_share", fraction(times.exposed)},
+               {"wait_share", fraction(times.wait)},
+               {"data_share", fraction(times.data)},
                {"train_loss", last(metrics.epochs.first)},
                {"train_accuracy", last(metrics.epochs.second)}},
           "metrics.jsonl"};
@@ -121,7 +121,7 @@ json runs_table(const std::vector<Run>& runs) {
 json ranks_table(const Run& run) {
   json rows = json::array();
   if (run.summary)
-    for (const Fields& rank : run.summary->list("ranks")) rows.push_back(rank_row(rank));
+    for (const run::Fields& rank : run.summary->list("ranks")) rows.push_back(rank_row(rank));
   else
     for (const auto& [number, metrics] : run.metrics.ranks)
       rows.push_back(rank_row(rank_of(number, metrics)));
@@ -132,14 +132,14 @@ json ranks_table(const Run& run) {
 }
 
 json summary_table(const Run& run) {
-  const Fields& it = *run.summary;
-  const Fields seconds = it.object("seconds_per_iteration");
+  const run::Fields& it = *run.summary;
+  const run::Fields seconds = it.object("seconds_per_iteration");
   json rows = json::array({{"iterations", fmt::format("{}", it.count("iterations"))},
-                           {"seconds in all", fixed(it.number("seconds_total"), 2)},
-                           {"seconds an epoch", fixed(it.number("seconds_per_epoch"), 3)},
+                           {"seconds, total", fixed(it.number("seconds_total"), 2)},
+                           {"seconds per epoch", fixed(it.number("seconds_per_epoch"), 3)},
                            {"ms/iteration, median", milliseconds(seconds.number("p50"))},
                            {"ms/iteration, mean", milliseconds(seconds.number("mean"))},
-                           {"ms/iteration, 90 % are faster", milliseconds(seconds.number("p90"))},
+                           {"ms/iteration, 90th percentile", milliseconds(seconds.number("p90"))},
                            {"images/s", fixed(it.number("images_per_second"), 0)},
                            {"MB/s in collectives", fixed(it.number("bandwidth_mbs"), 1)},
                            {"train loss", fixed(it.number("train_loss"), 4)},
@@ -148,21 +148,21 @@ json summary_table(const Run& run) {
                            {"test accuracy %", percent(it.number("test_accuracy"))},
                            {"peak memory of a worker, MB", megabytes(it.number("peak_rss_bytes"))},
                            {"weights, SHA-256", it.text("weights_sha256")}});
-  return table("The run", {"figure", "value"}, std::move(rows));
+  return table("Summary", {"figure", "value"}, std::move(rows));
 }
 
-json study_tables(const Fields& study) {
+json study_tables(const run::Fields& study) {
   json tables = json::array();
-  for (const Fields& table : study.list("tables")) {
+  for (const run::Fields& table : study.list("tables")) {
     const std::size_t columns = table.texts("columns").size();
     table.text("title");
     const json& rows = table.json().value("rows", json::array());
     if (!rows.is_array()) table.fail("rows", "a list");
     for (const json& row : rows) {
       if (!row.is_array() || row.size() != columns)
-        table.fail("rows", "a list of rows with a cell a column");
+        table.fail("rows", "a list of rows with one cell per column");
       for (const json& cell : row)
-        if (!cell.is_string()) table.fail("rows", "a list of rows of texts");
+        if (!cell.is_string()) table.fail("rows", "a list of rows of strings");
     }
     table.object("explain");
     tables.push_back(table.json());
@@ -170,4 +170,4 @@ json study_tables(const Fields& study) {
   return tables;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

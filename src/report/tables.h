@@ -1,4 +1,4 @@
-// A report's tables: cells are text, as on a terminal.
+// The tables of a report. All cells are text.
 #pragma once
 
 #include "report/run.h"
@@ -7,18 +7,18 @@
 
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 // Each is {"title", "columns", "rows", "explain"}.
 
-/// The main figures of several runs, a row each.
+/// The main figures of several runs, one row per run.
 nlohmann::json runs_table(const std::vector<Run>& runs);
-/// What came out of one run that ended well, over all ranks.
+/// The figures of one complete run over all ranks. REQUIRES: the run has a summary.
 nlohmann::json summary_table(const Run& run);
-/// A row a rank; of a run that stopped, out of its metrics.
+/// One row per rank, from the summary, or from the metrics of an incomplete run.
 nlohmann::json ranks_table(const Run& run);
 
-/// The tables in a study's summary.json, checked. Throws FileError.
-nlohmann::json study_tables(const Fields& study);
+/// The tables in a study's summary.json. Throws FileError if they are malformed.
+nlohmann::json study_tables(const run::Fields& study);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

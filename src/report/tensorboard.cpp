@@ -6,6 +6,7 @@
 #include "base/host_name.h"
 #include "report/event_records.h"
 #include "report/metrics.h"
+#include "run/metrics_file.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@
 #include <chrono>
 #include <map>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
@@ -28,17 +29,17 @@ double begin_of(const fs::path& run) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
-/// One file's events so far.
+/// The events of one file.
 struct Series {
   EventRecords records;
-  double moment = 0;  ///< of the last iteration
+  double moment = 0;  ///< time of the last iteration
 };
 
 class AllSeries {
  public:
   explicit AllSeries(double begin) : begin_(begin) {}
 
-  void take(const MetricsLine& line) {
+  void take(const run::MetricsLine& line) {
     if (line.kind == "test") {
       of("test").records.add(latest_, whole(line.iteration),
                              {{"test/loss", line.loss}, {"test/accuracy", line.accuracy}});
@@ -83,7 +84,8 @@ class AllSeries {
 
 fs::path write_tensorboard(const fs::path& run) {
   AllSeries all(begin_of(run));
-  for_each_metric(run / "metrics.jsonl", [&](const MetricsLine& line) { all.take(line); });
+  run::for_each_metric(run / "metrics.jsonl",
+                       [&](const run::MetricsLine& line) { all.take(line); });
   remove_tensorboard(run);
   all.write(run / kTensorboardFolder);
   return run / kTensorboardFolder;
@@ -99,10 +101,10 @@ void remove_tensorboard(const fs::path& run) {
     }
   for (const fs::path& file : found) {
     fs::remove(file, none);
-    fs::remove(file.parent_path(), none);  // if it is empty now
+    fs::remove(file.parent_path(), none);  // fails unless the folder is empty
   }
   if (fs::is_directory(run / kTensorboardFolder, none))
-    fs::remove(run / kTensorboardFolder, none);  // likewise
+    fs::remove(run / kTensorboardFolder, none);  // fails unless the folder is empty
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -3,17 +3,17 @@
 
 #include <filesystem>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
-/// Where they are, below a run's folder.
+/// The folder of the event files, relative to the run folder.
 constexpr const char* kTensorboardFolder = "tensorboard";
 
 /// Writes `tensorboard/rank-N/events.out.tfevents.…` for every rank and `tensorboard/test/…`, from
-/// the run's metrics.jsonl; those of an earlier run go. Returns their folder. A step's moment is
-/// the run's begin and the time of its iterations so far. Throws FileError.
+/// the run's metrics.jsonl. Replaces the files of an earlier run. The time of a step is the start
+/// of the run plus the time of its iterations so far. Returns the folder. Throws FileError.
 std::filesystem::path write_tensorboard(const std::filesystem::path& run);
 
-/// Removes what an earlier run in the folder has left for TensorBoard, and nothing else.
+/// Removes the event files of an earlier run in the folder, and no other files.
 void remove_tensorboard(const std::filesystem::path& run);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

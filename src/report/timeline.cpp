@@ -1,16 +1,16 @@
 #include "report/timeline.h"
 
 #include "report/lane.h"
-#include "report/trace_file.h"
+#include "run/trace_file.h"
 
 #include <algorithm>
 #include <map>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 namespace {
 
-/// When a rank had the iteration that is shown.
+/// The interval of the shown iteration on one rank.
 struct Window {
   double begin = 0;
   double end = 0;
@@ -23,14 +23,14 @@ using ByRank = std::map<int, Iterations>;
 
 ByRank read_iterations(const std::filesystem::path& trace) {
   ByRank ranks;
-  for_each_event(trace, true, [&](const TraceFileEvent& event) {
+  run::for_each_event(trace, true, [&](const run::TraceFileEvent& event) {
     if (event.kind == "iteration")
       ranks[event.rank][event.iteration] = {event.start, event.start + event.length};
   });
   return ranks;
 }
 
-/// REQUIRES: there is one.
+/// The iteration with the median time, without the first of the run. REQUIRES: not empty.
 std::int64_t typical(const Iterations& iterations) {
   std::vector<std::pair<double, std::int64_t>> lengths;
   for (const auto& [number, window] : iterations)
@@ -40,7 +40,7 @@ std::int64_t typical(const Iterations& iterations) {
   return lengths[(lengths.size() - 1) / 2].second;
 }
 
-/// The ranks' windows of one iteration, of the first ranks that have it.
+/// The windows of one iteration, for the first `most` ranks that have it.
 std::map<int, Window> windows_of(const ByRank& ranks, std::int64_t number, std::size_t most) {
   std::map<int, Window> windows;
   for (const auto& [rank, iterations] : ranks)
@@ -60,10 +60,11 @@ Timeline read_timeline(const std::filesystem::path& trace, const TimelineLimits&
   const double origin = windows.begin()->second.begin;
 
   std::map<std::pair<int, int>, Lane> lanes;  // by rank and row
-  for_each_event(trace, false, [&](const TraceFileEvent& event) {
+  run::for_each_event(trace, false, [&](const run::TraceFileEvent& event) {
     const auto window = windows.find(event.rank);
     if (window == windows.end() || event.kind == "iteration") return;
-    // Collectives say how long they waited, and a bucket is ready with the last of its gradients.
+    // Both are redundant: collectives have their waits, and a bucket is ready with its last
+    // gradient.
     if (event.kind == "wait" || event.kind == "bucket") return;
     if (event.phase == 'e' || window->second.has(event.start))
       lanes[{event.rank, event.row}].add(event, origin);
@@ -82,4 +83,4 @@ Timeline read_timeline(const std::filesystem::path& trace, const TimelineLimits&
   return timeline;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 namespace {
 
 TEST(Statistics, PercentilesInterpolate) {
@@ -16,4 +16,4 @@ TEST(Statistics, PercentilesInterpolate) {
 }
 
 }  // namespace
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,11 +1,12 @@
-// The verdict on real processes that are killed, stopped or give up, in every kind of operation.
+// The post-mortem of real processes that are killed, stopped or exit, in every kind of operation.
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
 #include "comm/flight/flight_recorder.h"
 #include "launch/job.h"
 #include "observe/post_mortem.h"
-#include "support/mishap.h"
+#include "run/post_mortem_file.h"
+#include "support/fault.h"
 
 #include <gtest/gtest.h>
 
@@ -13,15 +14,15 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 namespace {
 
 using launch::JobResult;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::Fault;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Mishap;
 
 constexpr int kRanks = 3;
 constexpr int kVictim = 1;
@@ -68,25 +69,25 @@ std::vector<Kind> kinds() {
 
 class KilledIn : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(KilledIn, IsNamedWithItsOperationAndWhoWaited) {
+TEST_P(KilledIn, NamesTheRankItsOperationAndTheWaitingRanks) {
   const Kind& kind = GetParam();
   const JobResult result = run([&](Group group) {
     comm::note_step(17);
     group.barrier();
     if (group.rank() == kVictim) {
-      const auto grief = testing::come_to_grief_after(kAWhile, Mishap::kill);
+      const auto injector = testing::inject_fault_after(kAWhile, Fault::kill);
       kind.victim(group);
       std::this_thread::sleep_for(std::chrono::minutes(1));
     }
     std::this_thread::sleep_for(2 * kAWhile);
-    kind.others(group);  // which may end well, if the victim's part was done
+    kind.others(group);  // may succeed if the victim's part was finished
     group.barrier();
   });
   const auto found = examine(result);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cause, Cause::died);
   ASSERT_THAT(found->culprits, ElementsAre(kVictim));
-  const LastMoments& victim = *found->find(kVictim);
+  const FinalState& victim = *found->find(kVictim);
   ASSERT_TRUE(victim.within);
   EXPECT_EQ(victim.within->name(), kind.name);
   EXPECT_TRUE(victim.within->under_way());
@@ -100,12 +101,12 @@ TEST_P(KilledIn, IsNamedWithItsOperationAndWhoWaited) {
 INSTANTIATE_TEST_SUITE_P(EveryOperation, KilledIn, ::testing::ValuesIn(kinds()),
                          [](const auto& info) { return info.param.name; });
 
-/// Peers wait for so long, and whoever is stopped stays so for longer.
+/// Shorter than the time for which a rank is stopped.
 const GroupOptions kImpatient{.timeout = std::chrono::seconds(1)};
 
 class StoppedBefore : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(StoppedBefore, IsTheOneThatDidNotCome) {
+TEST_P(StoppedBefore, NamesTheRankThatDidNotArrive) {
   const Kind& kind = GetParam();
   const JobResult result = run(
       [&](Group group) {
@@ -116,14 +117,14 @@ TEST_P(StoppedBefore, IsTheOneThatDidNotCome) {
       kImpatient);
   const auto found = examine(result);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->cause, Cause::stalled) << found->to_json().dump();
+  EXPECT_EQ(found->cause, Cause::stalled) << run::to_json(*found).dump();
   EXPECT_THAT(found->culprits, ElementsAre(kVictim));
   for (int other : {0, 2}) {
     EXPECT_THAT(found->find(other)->waited_for, ElementsAre(kVictim)) << other;
     EXPECT_GE(found->find(other)->waited, 0.99) << other;
   }
   EXPECT_THAT(found->verdict().at(0),
-              AllOf(HasSubstr("rank 1 (pid"), HasSubstr("stalled"), HasSubstr("did not come to")));
+              AllOf(HasSubstr("rank 1 (pid"), HasSubstr("stalled"), HasSubstr("did not reach")));
 }
 
 std::vector<Kind> kinds_to_stop_before() {
@@ -137,7 +138,7 @@ std::vector<Kind> kinds_to_stop_before() {
 INSTANTIATE_TEST_SUITE_P(SomeOperations, StoppedBefore, ::testing::ValuesIn(kinds_to_stop_before()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(PostMortemOfProcesses, FollowsMessagesToTheOneThatStalled) {
+TEST(PostMortemOfProcesses, FollowsMessagesToTheStalledRank) {
   const JobResult result = run(
       [](Group group) {
         std::vector<float> few(10);
@@ -154,7 +155,7 @@ TEST(PostMortemOfProcesses, FollowsMessagesToTheOneThatStalled) {
   EXPECT_THAT(found->culprits, ElementsAre(2));
 }
 
-TEST(PostMortemOfProcesses, NamesAStoppedRankThatTheLauncherHadToEnd) {
+TEST(PostMortemOfProcesses, NamesAStoppedRankThatTheLauncherKilled) {
   const JobResult result =
       launch::run_forked({.workers = 2, .grace = std::chrono::milliseconds(200)}, [] {
         try {
@@ -174,7 +175,7 @@ TEST(PostMortemOfProcesses, NamesAStoppedRankThatTheLauncherHadToEnd) {
   EXPECT_THAT(found->culprits, ElementsAre(1));
 }
 
-TEST(PostMortemOfProcesses, NamesWhoFailedByItself) {
+TEST(PostMortemOfProcesses, NamesARankThatFailedOnItsOwn) {
   const JobResult result = run([](Group group) {
     group.barrier();
     if (group.rank() == 2) throw Error("a bad day");
@@ -186,7 +187,7 @@ TEST(PostMortemOfProcesses, NamesWhoFailedByItself) {
   EXPECT_THAT(found->culprits, ElementsAre(2));
   EXPECT_THAT(found->verdict().at(0),
               AllOf(HasSubstr("rank 2 (pid"), HasSubstr("exited with code 1"),
-                    HasSubstr("after barrier #1 had ended")));
+                    HasSubstr("after barrier #1 ended")));
 }
 
 void expect_that_rank_zero_left(const JobResult& result) {
@@ -196,19 +197,19 @@ void expect_that_rank_zero_left(const JobResult& result) {
   EXPECT_THAT(found->culprits, ElementsAre(0));
 }
 
-TEST(PostMortemOfProcesses, NamesWhoLeftWithoutAnError) {
+TEST(PostMortemOfProcesses, NamesARankThatExitedWithoutAnError) {
   const JobResult result = run([](Group group) {
     group.barrier();
-    if (group.rank() == 0) testing::come_to_grief(Mishap::exit);
+    if (group.rank() == 0) testing::inject_fault(Fault::exit);
     group.barrier();
   });
   expect_that_rank_zero_left(result);
 }
 
-TEST(PostMortemOfProcesses, WhoOnlyLooksWhetherAMessageHasComeIsAVictimToo) {
+TEST(PostMortemOfProcesses, ARankThatPollsForAMessageIsAVictim) {
   const JobResult result = run([](Group group) {
     group.barrier();
-    if (group.rank() == 0) testing::come_to_grief(Mishap::exit);
+    if (group.rank() == 0) testing::inject_fault(Fault::exit);
     std::vector<float> values(4);
     Work message = group.irecv(values, 0);
     while (!message.done()) std::this_thread::yield();
@@ -217,7 +218,7 @@ TEST(PostMortemOfProcesses, WhoOnlyLooksWhetherAMessageHasComeIsAVictimToo) {
   expect_that_rank_zero_left(result);
 }
 
-TEST(PostMortemOfProcesses, AMismatchIsNobodysFault) {
+TEST(PostMortemOfProcesses, AMismatchHasNoCulprit) {
   const JobResult result = run([](Group group) {
     std::vector<float> values(group.rank() == 0 ? 1 : 2);
     group.all_reduce(values);
@@ -226,7 +227,7 @@ TEST(PostMortemOfProcesses, AMismatchIsNobodysFault) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cause, Cause::unclear);
   EXPECT_THAT(found->culprits, IsEmpty());
-  EXPECT_THAT(found->verdict().at(0), HasSubstr("no rank stands out"));
+  EXPECT_THAT(found->verdict().at(0), HasSubstr("no rank can be identified as the cause"));
 }
 
 TEST(PostMortemOfProcesses, WorksOverTheNetwork) {
@@ -234,7 +235,7 @@ TEST(PostMortemOfProcesses, WorksOverTheNetwork) {
       [](Group group) {
         std::vector<float> values(1000);
         for (int i = 0; i < 20; ++i) group.all_reduce(values);
-        if (group.rank() == kVictim) testing::come_to_grief(Mishap::kill);
+        if (group.rank() == kVictim) testing::inject_fault(Fault::kill);
         group.all_reduce(values);
       },
       {.transport = "gloo"});
@@ -245,14 +246,14 @@ TEST(PostMortemOfProcesses, WorksOverTheNetwork) {
   EXPECT_EQ(found->find(kVictim)->last->sequence, 20u);
 }
 
-TEST(PostMortemOfProcesses, ARankThatWroteOverItsRecordsSpoilsNobodyElses) {
+TEST(PostMortemOfProcesses, ARankThatOverwroteItsRecordsDoesNotAffectOthers) {
   const JobResult result = run([](Group group) {
     std::vector<float> values(10);
     for (int i = 0; i < 50; ++i) group.all_reduce(values);
     if (group.rank() == kVictim) {
       comm::FlightRecorder& recorder = *comm::flight_recorder();
       std::memset(static_cast<void*>(recorder.memory()), 0x5a, sizeof(comm::FlightMemory));
-      testing::come_to_grief(Mishap::segv);
+      testing::inject_fault(Fault::segv);
     }
     group.all_reduce(values);
   });
@@ -266,16 +267,16 @@ TEST(PostMortemOfProcesses, ARankThatWroteOverItsRecordsSpoilsNobodyElses) {
   EXPECT_THAT(found->verdict(), ::testing::Contains(HasSubstr("of rank 1 cannot be read")));
 }
 
-TEST(PostMortemOfProcesses, NothingIsToldOfARunThatEndedWellOrNeverBegan) {
+TEST(PostMortemOfProcesses, ThereIsNoneForARunThatSucceededOrNeverStarted) {
   EXPECT_FALSE(examine(run([](Group group) { group.barrier(); })));
   EXPECT_FALSE(examine(launch::run_forked({.workers = 2}, [] { return 3; })));
 }
 
-TEST(PostMortemOfProcesses, PartsOfAGroupAreToldApart) {
+TEST(PostMortemOfProcesses, DistinguishesSubgroups) {
   const JobResult result = run([](Group group) {
     Group part = group.split(group.rank() == 0 ? 0 : 1);
     for (int i = 0; i < 5; ++i) part.barrier();
-    if (group.rank() == 2) testing::come_to_grief(Mishap::kill);
+    if (group.rank() == 2) testing::inject_fault(Fault::kill);
     if (group.rank() == 1) part.barrier();
     if (group.rank() == 0) group.barrier();
   });
@@ -288,4 +289,4 @@ TEST(PostMortemOfProcesses, PartsOfAGroupAreToldApart) {
 }
 
 }  // namespace
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

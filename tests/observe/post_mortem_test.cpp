@@ -1,12 +1,14 @@
-// The verdict on endings that are made up, and how it is written down.
+// The post-mortem of constructed failures, and its file format.
 #include "observe/post_mortem.h"
+
+#include "run/post_mortem_file.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <gmock/gmock.h>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 namespace {
 
 using comm::FlightLog;
@@ -19,7 +21,7 @@ using ::testing::IsEmpty;
 
 constexpr comm::FlightFailure kLate{comm::FlightFailure::Why::late, -1};
 
-/// The same operation, which failed for the loss of a rank.
+/// The same operation, failed because rank `blamed` was lost.
 FlightRecord lost(FlightRecord operation, int blamed) {
   operation.failed = true;
   operation.failure = {comm::FlightFailure::Why::lost, blamed};
@@ -66,7 +68,7 @@ JobResult job(const std::vector<std::vector<FlightRecord>>& ranks, std::vector<O
   return result;
 }
 
-TEST(PostMortem, SaysWhoDiedWhereAndWhoWaited) {
+TEST(PostMortem, NamesTheKilledRankItsOperationAndTheWaitingRanks) {
   const auto found =
       examine(job({{call(33, 1, 2), call(34, 10, 10.8, true)},
                    {call(33, 1, 2), call(34, 10.1, 10.8, true)},
@@ -81,20 +83,20 @@ TEST(PostMortem, SaysWhoDiedWhereAndWhoWaited) {
                           "MB), for up to 800 ms"));
 }
 
-TEST(PostMortem, SaysWhoStalledAndWhatItHadDone) {
+TEST(PostMortem, NamesTheStalledRankAndItsLastOperation) {
   const auto found = examine(job({{call(33, 1, 2), call(34, 10, 70, true)}, {call(33, 1, 2)}},
                                  {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cause, Cause::stalled);
   EXPECT_THAT(found->verdict(),
-              ElementsAre("rank 1 (pid 101) stalled in step 17: it did not come to all_reduce #34 "
-                          "of bucket 0 (4.0 MB); the last that it had done was all_reduce #33 of "
-                          "bucket 1 (4.0 MB)",
+              ElementsAre("rank 1 (pid 101) stalled in step 17: it did not reach all_reduce #34 "
+                          "of bucket 0 (4.0 MB) in time; its last finished operation was "
+                          "all_reduce #33 of bucket 1 (4.0 MB)",
                           "rank 0 waited for rank 1 in all_reduce #34 of bucket 0 (4.0 MB), for "
                           "60 s"));
 }
 
-TEST(PostMortem, SaysWhoStoppedWithinAnOperationThatAllHadCome) {
+TEST(PostMortem, NamesTheRankThatStalledInAnOperationAllHadReached) {
   const auto found = examine(job({{call(34, 10, 70, true)}, {call(34, 10)}},
                                  {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
   ASSERT_TRUE(found);
@@ -103,7 +105,7 @@ TEST(PostMortem, SaysWhoStoppedWithinAnOperationThatAllHadCome) {
             "rank 1 (pid 101) stalled in step 17, in all_reduce #34 of bucket 0 (4.0 MB)");
 }
 
-TEST(PostMortem, SaysWhoStoppedWithinAMessageThatThePeerWaitsFor) {
+TEST(PostMortem, NamesTheRankThatStalledInAMessageItsPeerWaitsFor) {
   FlightRecord send = receive(0, 10);
   send.incoming = false;
   const auto found = examine(
@@ -114,7 +116,7 @@ TEST(PostMortem, SaysWhoStoppedWithinAMessageThatThePeerWaitsFor) {
             "rank 1 (pid 101) stalled in step 17, in send of 4.0 kB to rank 0");
 }
 
-TEST(PostMortem, ALateComerHasStalledThoughItCameInTheEnd) {
+TEST(PostMortem, ARankThatArrivesAfterTheDeadlineHasStalled) {
   const auto found =
       examine(job({{call(34, 10, 70, true)}, {call(33, 1, 2), call(34, 75, 75.1, true)}},
                   {ended(0, 1, 71), ended(1, 1, 76)}));
@@ -123,12 +125,12 @@ TEST(PostMortem, ALateComerHasStalledThoughItCameInTheEnd) {
   EXPECT_THAT(found->culprits, ElementsAre(1));
 }
 
-TEST(PostMortem, ErrorsThatKeptNobodyWaitingSpeakForThemselves) {
+TEST(PostMortem, ErrorsWithoutWaitingRanksHaveNoPostMortem) {
   EXPECT_FALSE(
       examine(job({{call(33, 1, 2)}, {call(33, 1, 2)}}, {ended(0, 1, 3), ended(1, 1, 3)})));
 }
 
-TEST(PostMortem, RanksThatWaitForEachOtherEndTheSearch) {
+TEST(PostMortem, ACycleOfWaitsHasNoCulprit) {
   const auto found = examine(job({{receive(1, 10, 70, true)}, {receive(0, 10, 70.1, true)}},
                                  {ended(0, 1, 71), ended(1, 1, 71)}));
   ASSERT_TRUE(found);
@@ -136,7 +138,7 @@ TEST(PostMortem, RanksThatWaitForEachOtherEndTheSearch) {
   EXPECT_THAT(found->culprits, IsEmpty());
 }
 
-TEST(PostMortem, WhatWasGotOverIsForgotten) {
+TEST(PostMortem, FailuresFollowedBySuccessAreIgnored) {
   const auto found = examine(job({{call(3, 1, 2, true), call(4, 3, 4), call(5, 5, 6, true)},
                                   {call(3, 1, 2, true), call(4, 3, 4), call(5, 5)}},
                                  {ended(1, 0, 5.5, SIGSEGV), ended(0, 1, 7)}));
@@ -145,14 +147,14 @@ TEST(PostMortem, WhatWasGotOverIsForgotten) {
   EXPECT_EQ(found->find(1)->within->sequence, 5u);
 }
 
-TEST(PostMortem, AnAbortAfterAFailedOperationIsAVictims) {
+TEST(PostMortem, ARankThatAbortsAfterAFailedOperationIsAVictim) {
   const auto found = examine(job({{call(5, 5, 6, true)}, {call(5, 5)}},
                                  {ended(0, 0, 6, SIGABRT), ended(1, 0, 5.5, SIGKILL)}));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->culprits, ElementsAre(1));
 }
 
-TEST(PostMortem, RanksOfOtherHostsAreNamedAsUnknown) {
+TEST(PostMortem, ListsRanksOfOtherHostsAsUnknown) {
   JobResult result =
       job({{call(5, 5, 6, true)}, {receive(3, 5, 5.5, true)}}, {ended(0, 1, 6), ended(1, 1, 6)});
   result.world_size = 4;
@@ -163,11 +165,11 @@ TEST(PostMortem, RanksOfOtherHostsAreNamedAsUnknown) {
   EXPECT_EQ(found->cause, Cause::unclear);
   EXPECT_THAT(found->verdict().at(0), HasSubstr("rank 3, on another host"));
   EXPECT_EQ(found->verdict().back(),
-            "what ranks 2 and 3 did is known to the launchers of other hosts");
+            "ranks 2 and 3 ran on other hosts: see the output of the launchers there");
 }
 
-TEST(PostMortem, WhoWasLostIsToBlameAndNotWhoOnlyCameLater) {
-  // Rank 2 of another host was killed; rank 1 of this one came a little later than rank 0.
+TEST(PostMortem, BlamesTheLostRankAndNotALaterOne) {
+  // Rank 2 of another host was killed; rank 1 of this host arrived a little later than rank 0.
   JobResult result = job({{call(33, 1, 2), lost(call(34, 10, 10.1), 2)},
                           {call(33, 1, 2), lost(call(34, 10.15, 10.2), 2)}},
                          {ended(0, 1, 11), ended(1, 1, 11)});
@@ -180,7 +182,7 @@ TEST(PostMortem, WhoWasLostIsToBlameAndNotWhoOnlyCameLater) {
   EXPECT_THAT(found->find(1)->waited_for, ElementsAre(2));
 }
 
-TEST(PostMortem, WhoLeavesWellThoughNeededIsNamed) {
+TEST(PostMortem, NamesARankThatExitedSuccessfullyWhileNeeded) {
   const auto found = examine(job({{call(33, 1, 2), lost(call(34, 10, 10.1), 2)},
                                   {call(33, 1, 2), lost(call(34, 10.15, 10.2), 0)},
                                   {call(33, 1, 2)}},
@@ -191,7 +193,7 @@ TEST(PostMortem, WhoLeavesWellThoughNeededIsNamed) {
   EXPECT_EQ(found->moment, 9);
 }
 
-TEST(PostMortem, AnErrorOfItsOwnMakesNobodyElseACulprit) {
+TEST(PostMortem, ARanksOwnErrorMakesNoOtherRankACulprit) {
   FlightRecord wrong_length = receive(1, 10, 10.1, true);
   wrong_length.failure = {};
   const auto found = examine(
@@ -201,7 +203,7 @@ TEST(PostMortem, AnErrorOfItsOwnMakesNobodyElseACulprit) {
   EXPECT_EQ(found->cause, Cause::unclear);
 }
 
-TEST(PostMortem, WhoNeverCameToAnyOperationHasTimesAllTheSame) {
+TEST(PostMortem, ARankWithoutOperationsHasATime) {
   const auto found = examine(
       job({{call(1, 10, 70, true)}, {}}, {ended(0, 1, 71), ended(1, 0, 80, SIGKILL, true)}));
   ASSERT_TRUE(found);
@@ -209,7 +211,7 @@ TEST(PostMortem, WhoNeverCameToAnyOperationHasTimesAllTheSame) {
   EXPECT_EQ(found->moment, 70);
 }
 
-TEST(PostMortem, OtherGroupsDidNotWaitForWhoIsNotTheirs) {
+TEST(PostMortem, RanksWaitOnlyForMembersOfTheirGroup) {
   const auto of_part = [](FlightRecord record, const char* group) {
     record.group = comm::group_mark(group);
     return record;
@@ -227,7 +229,7 @@ TEST(PostMortem, OtherGroupsDidNotWaitForWhoIsNotTheirs) {
   EXPECT_THAT(found->verdict().at(1), HasSubstr("rank 2 waited for rank 3"));
 }
 
-TEST(PostMortem, ManyThatDiedAtOnceAreCounted) {
+TEST(PostMortem, CountsTheRestOfManyKilledRanks) {
   std::vector<Outcome> outcomes;
   for (int rank = 0; rank < 30; ++rank) outcomes.push_back(ended(rank, 0, 5, SIGKILL));
   const auto found =
@@ -238,11 +240,11 @@ TEST(PostMortem, ManyThatDiedAtOnceAreCounted) {
   EXPECT_EQ(found->verdict().back(), "and 27 more like these");
 }
 
-TEST(PostMortem, IsWrittenWithTimesFromTheMomentItHappened) {
+TEST(PostMortem, WritesTimesRelativeToTheFailure) {
   const auto found = examine(job({{call(33, 1, 2), call(34, 10, 10.8, true)}, {call(33, 1.5, 2)}},
                                  {ended(1, 0, 10.5, SIGKILL), ended(0, 1, 11)}));
   ASSERT_TRUE(found);
-  const nlohmann::json json = found->to_json();
+  const nlohmann::json json = run::to_json(*found);
   EXPECT_EQ(json.at("cause"), "died");
   EXPECT_EQ(json.at("culprits"), nlohmann::json({1}));
   const nlohmann::json& waiter = json.at("ranks").at(0);
@@ -257,4 +259,4 @@ TEST(PostMortem, IsWrittenWithTimesFromTheMomentItHappened) {
 }
 
 }  // namespace
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,8 +1,8 @@
-// Traces: what is written down, and what becomes of it in Chrome's format.
+// Recording a trace, and writing it in Chrome's format.
 #include "observe/trace.h"
 
-#include "observe/chrome_trace.h"
 #include "observe/clock_offset.h"
+#include "run/trace_file.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -10,8 +10,12 @@
 #include <cmath>
 #include <thread>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 namespace {
+
+using run::chrome_events;
+using run::chrome_trace;
+using run::TraceOrigin;
 
 nlohmann::json parsed(const std::vector<TraceEvent>& events, const TraceOrigin& origin) {
   const std::vector<std::string> texts{chrome_events(events, origin)};
@@ -38,7 +42,7 @@ TEST(Span, AddsToItsSumAndToItsTrace) {
   EXPECT_GE(sum, 1 + events[0].end - events[0].begin);
 }
 
-TEST(Trace, KeepsNamesOfItsOwn) {
+TEST(Trace, CopiesNames) {
   Trace trace;
   for (std::string name : {"features.0.weight", "", "aten::conv2d", "features.0.weight"}) {
     trace.add({.name = name});
@@ -52,7 +56,7 @@ TEST(Trace, KeepsNamesOfItsOwn) {
   EXPECT_EQ(events[3].name.data(), events[0].name.data());
 }
 
-TEST(Trace, CountsWhatItHasNoRoomFor) {
+TEST(Trace, CountsEventsBeyondItsCapacity) {
   Trace trace(3);
   for (int i = 0; i < 5; ++i) trace.add({.number = i});
   ASSERT_EQ(trace.events().size(), 3u);
@@ -60,7 +64,7 @@ TEST(Trace, CountsWhatItHasNoRoomFor) {
   EXPECT_EQ(trace.left_out(), 2u);
 }
 
-TEST(Trace, SurvivesMoreNamesThanItHasRoomFor) {
+TEST(Trace, AcceptsMoreNamesThanItCanKeep) {
   Trace trace;
   for (int i = 0; i < 10000; ++i) trace.add({.name = std::to_string(i) + std::string(300, 'n')});
   const std::vector<TraceEvent> events = trace.events();
@@ -68,7 +72,7 @@ TEST(Trace, SurvivesMoreNamesThanItHasRoomFor) {
   EXPECT_EQ(events.back().name, "(another)");
 }
 
-TEST(Trace, TakesEventsOfManyThreads) {
+TEST(Trace, AcceptsEventsFromManyThreads) {
   Trace trace;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
@@ -122,7 +126,7 @@ TEST(ChromeTrace, KeepsCommunicationInItsOwnRow) {
             (nlohmann::json{{"bytes", 8}, {"algorithm", "ring"}, {"wait_us", 0.0}}));
 }
 
-TEST(ChromeTrace, ACollectiveHasItsBucketAndBeginsByWaiting) {
+TEST(ChromeTrace, ACollectiveHasItsBucketAndAWaitEvent) {
   const auto spans = of_phase(parsed({{.kind = EventKind::collective,
                                        .name = "all_reduce",
                                        .begin = 1,
@@ -138,7 +142,7 @@ TEST(ChromeTrace, ACollectiveHasItsBucketAndBeginsByWaiting) {
   for (const char* same : {"pid", "tid", "ts"}) EXPECT_EQ(spans[1].at(same), spans[0].at(same));
 }
 
-TEST(ChromeTrace, MessagesThatOverlapArePairsOfTheirOwn) {
+TEST(ChromeTrace, OverlappingMessagesAreSeparatePairs) {
   const TraceEvent one{
       .kind = EventKind::message, .name = "send", .begin = 1, .end = 3, .bytes = 4, .number = 2};
   TraceEvent other = one;
@@ -156,7 +160,7 @@ TEST(ChromeTrace, MessagesThatOverlapArePairsOfTheirOwn) {
   }
 }
 
-TEST(ChromeTrace, AGradientIsAMoment) {
+TEST(ChromeTrace, AGradientIsAnInstant) {
   const auto events = of_phase(parsed({{.kind = EventKind::gradient,
                                         .name = "fc.weight",
                                         .begin = 1,
@@ -169,7 +173,7 @@ TEST(ChromeTrace, AGradientIsAMoment) {
   EXPECT_EQ(events[0].at("args"), (nlohmann::json{{"bytes", 40}, {"parameter", 7}}));
 }
 
-TEST(ChromeTrace, ABucketThatIsReadyIsAMoment) {
+TEST(ChromeTrace, AReadyBucketIsAnInstant) {
   const auto events = of_phase(
       parsed({{.kind = EventKind::bucket, .name = "bucket ready", .bytes = 40, .number = 2}}, {}),
       "i");
@@ -178,7 +182,7 @@ TEST(ChromeTrace, ABucketThatIsReadyIsAMoment) {
   EXPECT_EQ(events[0].at("args"), (nlohmann::json{{"bytes", 40}, {"bucket", 2}}));
 }
 
-TEST(ChromeTrace, StatesEveryRanksClock) {
+TEST(ChromeTrace, HasTheClockOffsetOfEveryRank) {
   const std::vector<ClockOffset> clocks{{}, {.seconds = -1.5, .uncertainty = 2e-6}};
   const auto stated = nlohmann::json::parse(chrome_trace({}, clocks)).at("otherData");
   EXPECT_EQ(stated.at("clock_offsets_us"),
@@ -186,27 +190,27 @@ TEST(ChromeTrace, StatesEveryRanksClock) {
                                       {"rank": 1, "offset": -1.5e6, "uncertainty": 2.0}])"));
 }
 
-TEST(ChromeTrace, StaysJsonWhateverNamesThereAre) {
+TEST(ChromeTrace, IsValidJsonWithAnyNames) {
   const auto events =
       of_phase(parsed({{.name = "a\"b\\c\n\x01\xff"}}, {.rank = 0, .host = "h\"\xfe"}), "X");
   ASSERT_EQ(events.size(), 1u);
   EXPECT_TRUE(events[0].at("name").get<std::string>().starts_with("a\"b\\c\n\x01"));
 }
 
-TEST(ChromeTrace, SaysWhatWasLeftOut) {
+TEST(ChromeTrace, SaysHowManyEventsWereLeftOut) {
   const auto rows = of_phase(parsed({}, {.rank = 1, .host = "", .left_out = 7}), "M");
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[3].at("args").at("labels"), "7 later events left out");
 }
 
-TEST(ChromeTrace, PutsRanksTogether) {
+TEST(ChromeTrace, JoinsTheEventsOfAllRanks) {
   const std::vector<std::string> texts{chrome_events({}, {.rank = 0, .host = "a"}), "",
                                        chrome_events({}, {.rank = 2, .host = "b"})};
   EXPECT_EQ(nlohmann::json::parse(chrome_trace(texts)).at("traceEvents").size(), 6u);
   EXPECT_TRUE(nlohmann::json::parse(chrome_trace({})).at("traceEvents").empty());
 }
 
-TEST(ClockOffset, OfRanksOfOneHostIsNone) {
+TEST(ClockOffset, IsZeroOnOneHost) {
   EXPECT_FALSE(clock_identity().empty());
   run_threads(3, [](Group group) {
     const ClockOffset offset = offset_to_rank_zero(group);
@@ -215,7 +219,7 @@ TEST(ClockOffset, OfRanksOfOneHostIsNone) {
   });
 }
 
-TEST(ClockOffset, OfOtherHostsIsWithinItsUncertainty) {
+TEST(ClockOffset, ToOtherHostsIsWithinItsUncertainty) {
   run_threads(4, [](Group group) {
     // Ranks 0 and 2 are of one host; the others' clocks are 100 s and 300 s ahead.
     const int host = group.rank() % 2 == 0 ? 0 : group.rank();
@@ -228,7 +232,7 @@ TEST(ClockOffset, OfOtherHostsIsWithinItsUncertainty) {
   });
 }
 
-TEST(ClockOffset, WithoutAnIdentityNobodysClockIsTrusted) {
+TEST(ClockOffset, IsMeasuredIfTheIdentityIsUnknown) {
   run_threads(2, [](Group group) {
     const ClockOffset offset = offset_to_rank_zero(group, "", now_seconds);
     EXPECT_EQ(offset.uncertainty > 0, group.rank() == 1);
@@ -237,4 +241,4 @@ TEST(ClockOffset, WithoutAnIdentityNobodysClockIsTrusted) {
 }
 
 }  // namespace
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,5 +1,4 @@
-// What limits a run and what would help, told from its measurements; also where there are hardly
-// any.
+// The verdict on a run from its measurements, including runs with hardly any measurements.
 #include "observe/verdict.h"
 
 #include "observe/quantities.h"
@@ -11,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 
-namespace lockstep::observe {
+namespace lockstep::internal::observe {
 namespace {
 
 using ::testing::AllOf;
@@ -20,7 +19,7 @@ using ::testing::Not;
 
 constexpr double kMs = 1e-3;
 
-/// A rank's measures from its parts; the times are milliseconds.
+/// The measurements of a rank; `times` are in milliseconds.
 RankMeasures measures(Times times) {
   for (const auto& [name, part] : kTimes) times.*part *= kMs;
   times.total = times.data + times.forward + times.backward + times.exposed + times.optimizer;
@@ -28,7 +27,7 @@ RankMeasures measures(Times times) {
   return {.times = times, .operations = 1, .latency = 0.01 * kMs, .bytes = 1e6};
 }
 
-/// Equal ranks on cores of their own.
+/// Equal ranks, each on its own core.
 Situation equal(int workers, const Times& times) {
   Situation situation;
   situation.ranks.assign(static_cast<std::size_t>(workers), measures(times));
@@ -37,7 +36,7 @@ Situation equal(int workers, const Times& times) {
   return situation;
 }
 
-/// Rank 1 works 35 ms, the others 21 ms and wait for the rest.
+/// Rank 1 works for 35 ms; the others work for 21 ms and wait for 14 ms.
 Situation with_a_straggler(int workers) {
   Situation situation = equal(workers, {.forward = 7, .backward = 14, .exposed = 14});
   situation.ranks[1] = measures({.forward = 21, .backward = 14});
@@ -47,35 +46,35 @@ Situation with_a_straggler(int workers) {
 
 TEST(Verdict, OfOneWorkerIsCompute) {
   Situation situation = equal(1, {.forward = 4, .backward = 5.8, .exposed = 0.2});
-  const Verdict verdict = judge(situation);
+  const Verdict verdict = make_verdict(situation);
   EXPECT_EQ(verdict.bottleneck.kind, Limit::compute);
   EXPECT_NEAR(verdict.bottleneck.share, 0.98, 1e-9);
   EXPECT_EQ(verdict.text,
-            "Compute-bound: forward, backward and update take 98 % of an iteration. Only more or "
-            "faster cores would help: with twice as many workers, on cores of their own, an "
-            "iteration could take 5.1 ms instead of 10 ms: up to 2.0 times as fast.");
+            "Compute-bound: forward, backward and the optimizer take 98 % of an iteration. Only "
+            "more or faster cores would help: with twice as many workers, each on its own core, an "
+            "iteration could take 5.1 ms instead of 10 ms (up to 2.0 times as fast).");
 }
 
-TEST(Verdict, PointsOutCoresThatHaveNothingToDo) {
+TEST(Verdict, PointsOutIdleCores) {
   Situation situation = equal(2, {.forward = 3, .backward = 6, .exposed = 1});
   situation.cores = 6;
-  const Verdict verdict = judge(situation);
+  const Verdict verdict = make_verdict(situation);
   EXPECT_EQ(verdict.bottleneck.kind, Limit::compute);
-  EXPECT_THAT(verdict.text, HasSubstr("4 of 6 cores have nothing to do"));
+  EXPECT_THAT(verdict.text, HasSubstr("4 of 6 cores are idle"));
   EXPECT_NEAR(verdict.bottleneck.gain, 10.0 / 4, 1e-9);
 }
 
 TEST(Verdict, NamesAStragglerAndWhatItCosts) {
   for (int workers : {2, 4}) {
-    const Verdict verdict = judge(with_a_straggler(workers));
+    const Verdict verdict = make_verdict(with_a_straggler(workers));
     EXPECT_EQ(verdict.bottleneck.kind, Limit::straggler);
     EXPECT_EQ(verdict.bottleneck.rank, 1);
     EXPECT_NEAR(verdict.bottleneck.share, 14.0 / 35, 1e-9);
     EXPECT_THAT(verdict.text,
-                AllOf(HasSubstr("Rank 1 holds"), HasSubstr("35 ms"), HasSubstr("wait"),
+                AllOf(HasSubstr("Rank 1 is a straggler"), HasSubstr("35 ms"), HasSubstr("wait"),
                       HasSubstr("40 % of the time"),
-                      HasSubstr("With equal ranks an iteration would take 21 ms instead of 35 ms: "
-                                "1.7 times as fast.")));
+                      HasSubstr("If all ranks were equally fast, an iteration would take 21 ms "
+                                "instead of 35 ms (1.7 times as fast).")));
     EXPECT_THAT(verdict.text, Not(HasSubstr("loading")));
   }
 }
@@ -83,54 +82,55 @@ TEST(Verdict, NamesAStragglerAndWhatItCosts) {
 TEST(Verdict, SaysWhenAStragglerWaitsForItsData) {
   Situation situation = with_a_straggler(4);
   situation.ranks[1] = measures({.data = 14, .forward = 7, .backward = 14});
-  EXPECT_THAT(judge(situation).text, HasSubstr("35 ms an iteration (14 ms of it loading data)"));
+  EXPECT_THAT(make_verdict(situation).text,
+              HasSubstr("35 ms per iteration (14 ms of it loading data)"));
 }
 
-TEST(Verdict, NamesNobodyWhereAnotherRankIsSlowEveryTime) {
+TEST(Verdict, NamesNoRankIfTheSlowestChanges) {
   Situation situation = equal(4, {.forward = 7, .backward = 14, .exposed = 14});
   situation.waiting = 13 * kMs;
-  const Verdict verdict = judge(situation);
+  const Verdict verdict = make_verdict(situation);
   EXPECT_EQ(verdict.bottleneck.kind, Limit::straggler);
   EXPECT_EQ(verdict.bottleneck.rank, -1);
-  EXPECT_THAT(verdict.text, AllOf(HasSubstr("none of them is always the slowest"),
+  EXPECT_THAT(verdict.text, AllOf(HasSubstr("no rank is always the slowest"),
                                   HasSubstr("22 ms instead of 35 ms")));
 }
 
-TEST(Verdict, BelievesWaitingThatWasMeasuredBeyondLatencyAndWhatIsHidden) {
-  // Every rank's own work takes as long, but they do not begin at the same time.
+TEST(Verdict, CountsMeasuredWaitingBeyondLatencyAndHiddenCommunication) {
+  // The ranks' own work takes equally long, but they do not start at the same time.
   Situation situation = equal(2, {.forward = 7, .backward = 14, .exposed = 14, .wait = 13});
-  EXPECT_EQ(judge(situation).bottleneck.kind, Limit::straggler);
-  EXPECT_NEAR(judge(situation).bottleneck.share, 13.0 / 35, 1e-3);
+  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::straggler);
+  EXPECT_NEAR(make_verdict(situation).bottleneck.share, 13.0 / 35, 1e-3);
   situation.ranks.assign(
       2, measures({.forward = 7, .backward = 14, .hidden = 13, .exposed = 14, .wait = 13}));
-  EXPECT_EQ(judge(situation).bottleneck.kind, Limit::compute);
+  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::compute);
   situation = equal(2, {.forward = 7, .backward = 14, .exposed = 14, .wait = 13});
   for (RankMeasures& rank : situation.ranks) rank.latency = 13 * kMs;
-  EXPECT_EQ(judge(situation).bottleneck.kind, Limit::compute);
+  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::compute);
 }
 
 TEST(Verdict, ALittleWaitingIsNoStraggler) {
   Situation situation = equal(2, {.forward = 10, .backward = 10, .exposed = 1});
   situation.ranks[1] = measures({.forward = 11, .backward = 10});
   situation.waiting = 0.5 * kMs;
-  EXPECT_EQ(judge(situation).bottleneck.kind, Limit::compute);
+  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::compute);
 }
 
-TEST(Verdict, NamesDataLoadingAndHowManyThreadsWouldHideIt) {
+TEST(Verdict, NamesDataLoadingAndTheThreadsThatWouldHideIt) {
   // A batch takes 16 ms to load, and 6 ms to train.
-  const Verdict verdict = judge(equal(2, {.data = 16, .forward = 2, .backward = 4}));
+  const Verdict verdict = make_verdict(equal(2, {.data = 16, .forward = 2, .backward = 4}));
   EXPECT_EQ(verdict.bottleneck.kind, Limit::data);
   EXPECT_NEAR(verdict.bottleneck.share, 16.0 / 22, 1e-9);
   EXPECT_THAT(verdict.text, AllOf(HasSubstr("Data loading limits this run"), HasSubstr("73 %"),
                                   HasSubstr("--loader-threads 3"),
-                                  HasSubstr("6.0 ms instead of 22 ms: up to 3.7 times as fast")));
+                                  HasSubstr("6.0 ms instead of 22 ms (up to 3.7 times as fast)")));
 }
 
 TEST(Verdict, AsksForMoreLoaderThreadsThanThereAre) {
   // One thread loads all the time, a batch in 16 ms.
   Situation situation = equal(1, {.data = 10, .forward = 2, .backward = 4});
   situation.loader_threads = 1;
-  EXPECT_THAT(judge(situation).text, HasSubstr("--loader-threads 3"));
+  EXPECT_THAT(make_verdict(situation).text, HasSubstr("--loader-threads 3"));
 }
 
 /// Ten collectives of 0.2 ms each.
@@ -146,21 +146,23 @@ Situation with_latency(const std::string& sync) {
 }
 
 TEST(Verdict, TellsLatencyByTheNumberOfCollectives) {
-  const Verdict verdict = judge(with_latency("ddp"));
+  const Verdict verdict = make_verdict(with_latency("ddp"));
   EXPECT_EQ(verdict.bottleneck.kind, Limit::latency);
   EXPECT_THAT(verdict.text,
-              AllOf(HasSubstr("Bound by latency: 52 % of an iteration goes into 10 collectives, "
-                              "each of which takes 0.20 ms before anything moves."),
+              AllOf(HasSubstr("Latency-bound: 52 % of an iteration is spent in 10 collectives, "
+                              "each with a latency of 0.20 ms."),
                     HasSubstr("One bucket instead of 10"), HasSubstr("about 9 × 0.20 ms"),
-                    HasSubstr("2.4 ms instead of 4.2 ms an iteration, 1.8 times as fast")));
+                    HasSubstr("an iteration could take 2.4 ms instead of 4.2 ms (1.8 times as "
+                              "fast)")));
 }
 
 TEST(Verdict, AdvisesDdpOnlyWhereItIsNotUsed) {
-  EXPECT_THAT(judge(with_latency("all-reduce")).text, HasSubstr("--sync ddp"));
+  EXPECT_THAT(make_verdict(with_latency("all-reduce")).text, HasSubstr("--sync ddp"));
   Situation situation = with_latency("ddp");
   situation.buckets = 1;
-  EXPECT_THAT(judge(situation).text, AllOf(Not(HasSubstr("--sync")), Not(HasSubstr("bucket")),
-                                           HasSubstr("Twice the batch")));
+  EXPECT_THAT(
+      make_verdict(situation).text,
+      AllOf(Not(HasSubstr("--sync")), Not(HasSubstr("bucket")), HasSubstr("Twice the batch")));
 }
 
 Situation with_little_bandwidth() {
@@ -173,25 +175,25 @@ Situation with_little_bandwidth() {
 }
 
 TEST(Verdict, TellsBandwidthByTheBytes) {
-  const Verdict verdict = judge(with_little_bandwidth());
+  const Verdict verdict = make_verdict(with_little_bandwidth());
   EXPECT_EQ(verdict.bottleneck.kind, Limit::bandwidth);
   EXPECT_NEAR(verdict.bottleneck.share, 0.7, 1e-9);
   EXPECT_NEAR(verdict.bottleneck.gain, 200.0 / 130, 1e-9);
   EXPECT_THAT(
       verdict.text,
-      AllOf(HasSubstr("Bound by bandwidth: 70 %"), HasSubstr("7.0 MB"), HasSubstr("at 100 MB/s"),
+      AllOf(HasSubstr("Bandwidth-bound: 70 %"), HasSubstr("7.0 MB"), HasSubstr("at 100 MB/s"),
             HasSubstr("Twice the batch would halve communication per image: up to 1.5 "
                       "times as many images/s.")));
 }
 
 TEST(Verdict, AdvisesSharedMemoryOnOneHostOnly) {
   Situation situation = with_little_bandwidth();
-  EXPECT_THAT(judge(situation).text, Not(HasSubstr("shm")));
+  EXPECT_THAT(make_verdict(situation).text, Not(HasSubstr("shm")));
   situation.one_host = true;
-  EXPECT_THAT(judge(situation).text,
+  EXPECT_THAT(make_verdict(situation).text,
               AllOf(HasSubstr("--transport shm"), HasSubstr("30 ms instead of 100 ms")));
   situation.transport = "shm";
-  EXPECT_THAT(judge(situation).text, Not(HasSubstr("shm")));
+  EXPECT_THAT(make_verdict(situation).text, Not(HasSubstr("shm")));
 }
 
 TEST(Verdict, ExpectsMoreOfDdpWhereOneRankMovesEverything) {
@@ -201,7 +203,7 @@ TEST(Verdict, ExpectsMoreOfDdpWhereOneRankMovesEverything) {
   situation.sync = "gather-scatter";
   situation.ranks[0].bytes = 2 * 3 * 7e6;
   // A quarter of the bytes, 20 ms of it hidden behind backward.
-  const Verdict verdict = judge(situation);
+  const Verdict verdict = make_verdict(situation);
   EXPECT_THAT(verdict.text, AllOf(HasSubstr("42 MB"), HasSubstr("--sync ddp")));
   EXPECT_NEAR(verdict.bottleneck.gain, 100 / 30.0, 1e-9);
 }
@@ -212,44 +214,44 @@ Situation oversubscribed(const Times& times) {
   return situation;
 }
 
-TEST(Verdict, SaysWhenCoresAreShared) {
+TEST(Verdict, NamesOversubscription) {
   Situation situation = oversubscribed({.forward = 1, .backward = 3, .exposed = 6});
   situation.waiting = 5 * kMs;
-  const Verdict verdict = judge(situation);
+  const Verdict verdict = make_verdict(situation);
   EXPECT_EQ(verdict.bottleneck.kind, Limit::oversubscribed);
   EXPECT_THAT(verdict.text,
               AllOf(HasSubstr("4 workers × 1 thread share 2 cores"),
                     HasSubstr("overhead, not speed-up"), HasSubstr("With 2 workers of 1 thread"),
-                    HasSubstr("8.0 ms instead of 10 ms: up to 1.2 times as fast")));
+                    HasSubstr("8.0 ms instead of 10 ms (up to 1.2 times as fast)")));
 }
 
-TEST(Verdict, PromisesNoSpeedWhereSharedCoresAreBusyAnyway) {
-  const Verdict verdict = judge(oversubscribed({.forward = 3, .backward = 6, .exposed = 1}));
+TEST(Verdict, PromisesNoGainIfOversubscribedCoresAreBusy) {
+  const Verdict verdict = make_verdict(oversubscribed({.forward = 3, .backward = 6, .exposed = 1}));
   EXPECT_EQ(verdict.bottleneck.kind, Limit::oversubscribed);
   EXPECT_THAT(verdict.text, HasSubstr("at about the same speed"));
   EXPECT_EQ(verdict.bottleneck.gain, 1);
 }
 
-TEST(Verdict, NamesWhatStandsOutClearlyOnSharedCoresToo) {
+TEST(Verdict, NamesClearBottlenecksOnOversubscribedCores) {
   Situation slow = with_a_straggler(4);
   slow.cores = 2;
-  EXPECT_EQ(judge(slow).bottleneck.rank, 1);
-  EXPECT_EQ(judge(oversubscribed({.data = 8, .forward = 1, .backward = 1})).bottleneck.kind,
+  EXPECT_EQ(make_verdict(slow).bottleneck.rank, 1);
+  EXPECT_EQ(make_verdict(oversubscribed({.data = 8, .forward = 1, .backward = 1})).bottleneck.kind,
             Limit::data);
   Situation unclear = oversubscribed({.forward = 7, .backward = 14, .exposed = 7});
   unclear.ranks[1] = measures({.forward = 14, .backward = 14});
-  EXPECT_EQ(judge(unclear).bottleneck.kind, Limit::oversubscribed);
+  EXPECT_EQ(make_verdict(unclear).bottleneck.kind, Limit::oversubscribed);
 }
 
-TEST(Verdict, OfNothingIsThatItIsTooShort) {
-  EXPECT_THAT(judge({}).text, HasSubstr("Too short"));
-  EXPECT_EQ(judge(equal(2, {})).bottleneck.kind, Limit::unknown);
+TEST(Verdict, SaysThatARunWithoutMeasurementsIsTooShort) {
+  EXPECT_THAT(make_verdict({}).text, HasSubstr("too short"));
+  EXPECT_EQ(make_verdict(equal(2, {})).bottleneck.kind, Limit::unknown);
   Situation endless = equal(2, {.forward = 1});
   endless.ranks[0].times.total = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(judge(endless).bottleneck.kind, Limit::unknown);
+  EXPECT_EQ(make_verdict(endless).bottleneck.kind, Limit::unknown);
 }
 
-TEST(Verdict, IsFiniteWhereOnlyOnePartTakesTime) {
+TEST(Verdict, IsFiniteIfOnlyOnePartTakesTime) {
   for (const auto& [name, part] : kTimes) {
     Times times;
     times.*part = 5;
@@ -257,7 +259,7 @@ TEST(Verdict, IsFiniteWhereOnlyOnePartTakesTime) {
       for (int cores : {1, 8}) {
         Situation situation = equal(workers, times);
         situation.cores = cores;
-        const Verdict verdict = judge(situation);
+        const Verdict verdict = make_verdict(situation);
         EXPECT_TRUE(std::isfinite(verdict.bottleneck.share)) << name;
         EXPECT_TRUE(std::isfinite(verdict.bottleneck.gain)) << name;
         EXPECT_GE(verdict.bottleneck.gain, 1) << name;
@@ -267,7 +269,7 @@ TEST(Verdict, IsFiniteWhereOnlyOnePartTakesTime) {
   }
 }
 
-TEST(Bottleneck, TravelsThroughJson) {
+TEST(Bottleneck, IsReadBackFromJson) {
   const Bottleneck straggler{Limit::straggler, 3, 0.4, 1.7};
   const nlohmann::json json = straggler;
   EXPECT_EQ(json,
@@ -278,7 +280,7 @@ TEST(Bottleneck, TravelsThroughJson) {
   EXPECT_EQ(later.get<Bottleneck>().kind, Limit::unknown);
 }
 
-TEST(Quantities, HaveAsManyDigitsAsAMeasurementDeserves) {
+TEST(Quantities, HaveTwoSignificantDigits) {
   EXPECT_EQ(in_seconds(0.00021), "0.21 ms");
   EXPECT_EQ(in_seconds(0.0035), "3.5 ms");
   EXPECT_EQ(in_seconds(0.35), "350 ms");
@@ -294,4 +296,4 @@ TEST(Quantities, HaveAsManyDigitsAsAMeasurementDeserves) {
 }
 
 }  // namespace
-}  // namespace lockstep::observe
+}  // namespace lockstep::internal::observe

@@ -1,5 +1,4 @@
-"""Puts a report page together from the files in src/report/page, as the program does, but with any data: for what no
-real run would give."""
+"""Assembles a report page from the files in src/report/page, as the program does, with arbitrary data."""
 import html
 import json
 import pathlib
@@ -11,16 +10,16 @@ LIBRARY = pathlib.Path("/usr/share/javascript/chart.js/chart.min.js")
 
 
 def data_text(data):
-    """JSON that cannot end the element that it stands in."""
+    """JSON that cannot end the element around it."""
     return json.dumps(data, ensure_ascii=False).replace("</", "<\\/").replace("<!--", "<\\u0021--")
 
 
 def assemble(data):
-    """The page as text. Order does not matter to the scripts: all are functions until the page starts them."""
+    """The page as text. The order of the scripts does not matter: they only define functions."""
     scripts = "\n".join(path.read_text() for path in sorted(PAGE.glob("*.js")))
     parts = {"/*STYLE*/": (PAGE / "page.css").read_text(), "/*LIBRARY*/": LIBRARY.read_text(), "/*SCRIPTS*/": scripts,
              "PAGE_TITLE": html.escape(data.get("title", "")), "PAGE_DATA": data_text(data)}
-    # In one pass: a marker's name within the data is no marker.
+    # In one pass, so that the name of a marker in the data is not replaced.
     marker = re.compile("|".join(map(re.escape, parts)))
     return marker.sub(lambda found: parts[found[0]], (PAGE / "page.html").read_text())
 

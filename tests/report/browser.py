@@ -1,4 +1,4 @@
-"""A real Chromium without a window, driven over WebDriver's plain HTTP: https://www.w3.org/TR/webdriver2/."""
+"""A headless Chromium, driven by WebDriver over HTTP: https://www.w3.org/TR/webdriver2/."""
 import base64
 import json
 import pathlib
@@ -10,12 +10,12 @@ import time
 import urllib.error
 import urllib.request
 
-HANGS = 120  # seconds after which the browser counts as hanging; no claim about its speed
+HANGS = 120  # seconds after which the browser is considered hung
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name for a reference to an element
 
 
 class Browser:
-    """One browser with a profile of its own; leaving the context ends all that was started."""
+    """A browser with its own profile. Leaving the context ends all its processes."""
 
     def __init__(self):
         self.profile = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-browser-"))
@@ -78,7 +78,7 @@ class Browser:
         return self.post("execute/sync", script=script, args=list(arguments))
 
     def run_async(self, script, *arguments):
-        """As `run`, for a body that awaits and returns."""
+        """Like `run`, for an asynchronous body."""
         return self.post("execute/async", args=list(arguments), script="""
             const done = arguments[arguments.length - 1];
             (async (...arguments_) => {%s})(...arguments).then(done, (error) => done(String(error)));""" % script)
@@ -96,7 +96,7 @@ class Browser:
         self.post(f"element/{self.find(selector)}/value", text=text)
 
     def wheel(self, selector, x, y, delta):
-        """Turns the wheel at a place counted from the element's centre."""
+        """Turns the wheel at a position relative to the element's centre."""
         origin = {ELEMENT: self.find(selector)}
         self.post("actions", actions=[{"type": "wheel", "id": "wheel", "actions": [
             {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": delta, "origin": origin}]}])
@@ -109,7 +109,7 @@ class Browser:
             {"type": "pointerUp", "button": 0}]}])
 
     def pinch(self, selector, begin, end):
-        """Two fingers, each so far from the element's centre, move apart or together."""
+        """Moves two fingers apart or together, symmetrically about the element's centre."""
         origin = {ELEMENT: self.find(selector)}
         finger = lambda name, side: {"type": "pointer", "id": name, "parameters": {"pointerType": "touch"}, "actions": [
             {"type": "pointerMove", "x": side * begin, "y": 0, "origin": origin}, {"type": "pointerDown", "button": 0},
@@ -118,7 +118,7 @@ class Browser:
         self.post("actions", actions=[finger("left", -1), finger("right", 1)])
 
     def media(self, media="", **features):
-        """What the page is told of its medium: "print" or "" and, say, prefers_color_scheme="dark"."""
+        """Sets the medium of the page ("print" or "") and features such as prefers_color_scheme="dark"."""
         self.devtools("Emulation.setEmulatedMedia", media=media, features=[
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
@@ -134,7 +134,7 @@ class Browser:
             time.sleep(0.02)
 
     def screenshot(self, file, top=0, height=None):
-        """The page from `top` on, for people to look at."""
+        """A screenshot of the page from `top` on."""
         sizes = self.devtools("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": top, "width": sizes["width"], "height": height or sizes["height"] - top, "scale": 1}
         data = self.devtools("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]

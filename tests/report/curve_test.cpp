@@ -1,4 +1,4 @@
-// Curves that are made fewer still tell the truth.
+// Thinning of curves.
 #include "report/curve.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 Curve counting(std::size_t points) {
@@ -16,7 +16,7 @@ Curve counting(std::size_t points) {
   return curve;
 }
 
-TEST(Curve, OfFewPointsStaysAsItIs) {
+TEST(Curve, OfFewPointsIsNotThinned) {
   for (std::size_t points : {0, 1, 499, 500}) {
     const Curve curve = counting(points);
     EXPECT_EQ(thinned(curve, 500).at, curve.at);
@@ -31,7 +31,7 @@ TEST(Curve, ThinnedHasTheMeansOfNeighbours) {
   EXPECT_EQ(thin.second, (std::vector<double>{1, 1, 1}));
 }
 
-TEST(Curve, ThinnedNeverHasMoreThanWasAllowed) {
+TEST(Curve, ThinnedHasAtMostTheAllowedPoints) {
   for (std::size_t points : {501, 999, 1000, 1001, 100'000})
     for (std::size_t most : {1, 2, 10, 499, 500}) {
       const Curve thin = thinned(counting(points), most);
@@ -49,14 +49,14 @@ TEST(Curve, ThinningKeepsTheSum) {
   EXPECT_DOUBLE_EQ(sum, 1499);
 }
 
-TEST(Curve, WhatIsNoNumberStaysNone) {
+TEST(Curve, KeepsNaN) {
   Curve curve = counting(4);
   curve.first[3] = std::numeric_limits<double>::quiet_NaN();
   const Curve thin = thinned(curve, 2);
   EXPECT_EQ(to_json(thin.first).dump(), "[3,null]");
 }
 
-TEST(Curve, IsBroughtInOrder) {
+TEST(Curve, IsSorted) {
   Curve curve;
   curve.add(3, 30, 300);
   curve.add(1, 10, 100);
@@ -67,10 +67,10 @@ TEST(Curve, IsBroughtInOrder) {
   EXPECT_EQ(curve.second, (std::vector<double>{100, 200, 300}));
 }
 
-TEST(Curve, AsTextIsShort) {
+TEST(Curve, AsJsonHasFiveDigits) {
   EXPECT_EQ(to_json({1, 100000, 2.3397037982940674, 0.0016701234, -0.5}).dump(),
             "[1,100000,2.3397,0.0016701,-0.5]");
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,11 +1,12 @@
-// Event files to the byte. tests/cli/tensorboard_test.py reads them with Google's protocol buffers.
+// The bytes of event files. tests/cli/tensorboard_test.py reads them with Google's protocol
+// buffers.
 #include "report/event_records.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 std::string hex(std::string_view bytes) {
@@ -14,12 +15,12 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-/// A record's message: what is between its length and checksums.
+/// The message in a record, between its length and checksums.
 std::string message(std::string_view record) {
   return hex(record.substr(12, record.size() - 16));
 }
 
-TEST(EventRecords, BeginWithWhatFileThisIs) {
+TEST(EventRecords, StartWithTheFileVersion) {
   const EventRecords records(1.5);
   EXPECT_EQ(hex(records.bytes()).substr(0, 16), "1800000000000000");  // 24 bytes follow
   EXPECT_EQ(message(records.bytes()),
@@ -28,7 +29,7 @@ TEST(EventRecords, BeginWithWhatFileThisIs) {
                 hex("brain.Event:2"));  // field 3, 13 bytes
 }
 
-TEST(EventRecords, HaveAStepsScalars) {
+TEST(EventRecords, HaveTheScalarsOfAStep) {
   EventRecords records(0);
   const std::size_t before = records.bytes().size();
   records.add(2, 300, {{"a", 0.5}, {"bc", -2}});
@@ -41,7 +42,7 @@ TEST(EventRecords, HaveAStepsScalars) {
             "15000000c0");  // a value: "bc", -2
 }
 
-TEST(EventRecords, TakeWhatIsNoNumberAndLongSteps) {
+TEST(EventRecords, AcceptNaNAndLargeSteps) {
   EventRecords records(0);
   const std::size_t before = records.bytes().size();
   records.add(0, (std::int64_t{1} << 53) - 1, {{"a", std::nan("")}});
@@ -51,4 +52,4 @@ TEST(EventRecords, TakeWhatIsNoNumberAndLongSteps) {
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

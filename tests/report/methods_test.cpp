@@ -1,11 +1,11 @@
-// The formulas of docs/algorithms.md, as reports use them.
+// Predicted bytes and texts of sync methods, as in docs/algorithms.md.
 #include "report/methods.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 void expect_bytes(const char* sync, const char* algorithm, double workers, double rank_0,
@@ -16,7 +16,7 @@ void expect_bytes(const char* sync, const char* algorithm, double workers, doubl
   EXPECT_DOUBLE_EQ(predicted->others, others) << sync << " " << algorithm;
 }
 
-TEST(Methods, BytesAreThoseOfTheirFormulas) {
+TEST(Methods, HaveTheBytesOfTheirFormulas) {
   expect_bytes("gather-scatter", "auto", 4, 3000, 1000);
   expect_bytes("p2p", "auto", 8, 7000, 1000);
   expect_bytes("coordinator", "auto", 2, 1000, 1000);
@@ -29,14 +29,14 @@ TEST(Methods, BytesAreThoseOfTheirFormulas) {
   expect_bytes("sharded", "auto", 4, 1500, 1500);
 }
 
-TEST(Methods, WhatOnlyTheLibraryKnowsIsNotPredicted) {
+TEST(Methods, WithUnknownBytesAreNotPredicted) {
   EXPECT_FALSE(predicted_bytes("ddp", "native", 4, 1000));
   EXPECT_FALSE(predicted_bytes("ddp", "hierarchical", 4, 1000));
   EXPECT_FALSE(predicted_bytes("server", "auto", 4, 1000));
   EXPECT_FALSE(predicted_bytes("all-reduce", "halving-doubling", 6, 1000));
 }
 
-TEST(Methods, EachHasATextOfItsOwn) {
+TEST(Methods, HaveDistinctTexts) {
   std::set<std::string> texts;
   for (const auto& [sync, algorithm] :
        std::vector<std::pair<const char*, const char*>>{{"gather-scatter", "auto"},
@@ -60,4 +60,4 @@ TEST(Methods, EachHasATextOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,4 +1,4 @@
-// metrics.jsonl is read as it was written, and nothing in it is trusted.
+// Reading metrics.jsonl, including malformed files.
 #include "report/metrics.h"
 
 #include <lockstep/error.h>
@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 class MetricsFile : public ::testing::Test {
@@ -26,7 +26,7 @@ class MetricsFile : public ::testing::Test {
   const testing::TemporaryFolder folder_;
 };
 
-TEST_F(MetricsFile, HasEveryRanksCurves) {
+TEST_F(MetricsFile, HasTheCurvesOfEveryRank) {
   const Metrics metrics = read(metrics_of_run());
   ASSERT_EQ(metrics.ranks.size(), 2u);
   const RankMetrics& rank = metrics.ranks.at(1);
@@ -43,7 +43,7 @@ TEST_F(MetricsFile, HasEveryRanksCurves) {
   EXPECT_EQ(metrics.test->iteration, 20u);
 }
 
-TEST_F(MetricsFile, TheFirstIterationIsInNoMeanTime) {
+TEST_F(MetricsFile, MeanTimesExcludeTheFirstIteration) {
   const Metrics metrics = read(metrics_of_run());
   EXPECT_NEAR(metrics.mean_times().total, 0.002, 1e-15);
   EXPECT_NEAR(metrics.mean_times().backward, 0.0002, 1e-15);
@@ -57,16 +57,16 @@ TEST_F(MetricsFile, MayBeEmpty) {
   EXPECT_EQ(metrics.last_iteration, 0u);
 }
 
-TEST_F(MetricsFile, ALossThatWentAstrayIsNoNumber) {
+TEST_F(MetricsFile, ADivergedLossIsNaN) {
   const Metrics metrics = read(metrics_line("iteration", 0, 1, 1, nullptr, 0.5));
   EXPECT_TRUE(std::isnan(metrics.ranks.at(0).iterations.first[0]));
 }
 
-TEST_F(MetricsFile, LinesOfNewerKindsArePassedOver) {
+TEST_F(MetricsFile, LinesOfUnknownKindsAreSkipped) {
   EXPECT_TRUE(read("{\"kind\": \"weather\", \"temperature\": 17}\n").ranks.empty());
 }
 
-TEST_F(MetricsFile, CutOffAnywhereLosesNoWholeLine) {
+TEST_F(MetricsFile, TruncatedAnywhereKeepsAllWholeLines) {
   const std::string whole = metrics_line("iteration", 0, 1, 1, 2.5, 0.5) +
                             metrics_line("iteration", 1, 1, 1, 2.25, 0.5) +
                             metrics_line("iteration", 0, 1, 2, 1.5, 0.25);
@@ -80,14 +80,14 @@ TEST_F(MetricsFile, CutOffAnywhereLosesNoWholeLine) {
   }
 }
 
-TEST_F(MetricsFile, ABrokenLineIsNamed) {
+TEST_F(MetricsFile, AMalformedLineIsNamed) {
   const std::string good = metrics_line("iteration", 0, 1, 1, 2.5, 0.5);
   expect_refused(good + "{\"kind\":\"itera\n" + good, {"metrics.jsonl: line 2: not valid JSON"});
   expect_refused(good + good + "nonsense\n", {"metrics.jsonl: line 3: not valid JSON"});
-  expect_refused("[]\n", {"line 1: has lists within it"});
+  expect_refused("[]\n", {"line 1: contains a list"});
   expect_refused("7\n", {"line 1: not an object"});
   expect_refused("{}\n", {"line 1: 'kind' is missing"});
-  expect_refused("{\"kind\": 3}\n", {"line 1: 'kind' is missing or not a text"});
+  expect_refused("{\"kind\": 3}\n", {"line 1: 'kind' is missing or not a string"});
 }
 
 TEST_F(MetricsFile, ValuesOutOfBoundsAreNamed) {
@@ -104,18 +104,18 @@ TEST_F(MetricsFile, ValuesOutOfBoundsAreNamed) {
   expect_refused(with("total", "fast"), {"'total' is not a number"});
   expect_refused(with("total", true), {"'total' is not a number"});
   expect_refused(with("total", -0.1), {"'total' is negative"});
-  expect_refused(with("loss", {1, 2}), {"has lists within it"});
-  expect_refused(with("loss", nlohmann::json::object()), {"has objects within it"});
+  expect_refused(with("loss", {1, 2}), {"contains a list"});
+  expect_refused(with("loss", nlohmann::json::object()), {"contains a nested object"});
   nlohmann::json line = nlohmann::json::parse(metrics_line("epoch", 0, 1, 1, 2.5, 0.5));
   line.erase("backward");
   expect_refused(line.dump() + "\n", {"line 1: 'backward' is missing"});
 }
 
-TEST_F(MetricsFile, ALineWithoutEndIsRefused) {
-  expect_refused(std::string(3 << 20, 'x'), {"line 1: longer than any that Lockstep writes"});
+TEST_F(MetricsFile, AVeryLongLineIsRefused) {
+  expect_refused(std::string(3 << 20, 'x'), {"line 1: longer than any line that Lockstep writes"});
 }
 
-TEST_F(MetricsFile, AnyChangedByteIsReadOrNamed) {
+TEST_F(MetricsFile, AnyChangedByteIsReadOrAnError) {
   const std::string whole = metrics_line("iteration", 0, 1, 1, 2.5, 0.5);
   for (std::size_t place = 0; place < whole.size(); ++place)
     for (char byte : {'\0', '"', '{', '}', ',', '9', '-', '\xff', '\n'}) {
@@ -130,10 +130,10 @@ TEST_F(MetricsFile, AnyChangedByteIsReadOrNamed) {
     }
 }
 
-TEST_F(MetricsFile, ThatIsMissingIsNamed) {
+TEST_F(MetricsFile, AMissingFileIsNamed) {
   testing::expect_error<FileError>([&] { read_metrics(folder_.path() / "metrics.jsonl"); },
                                    {"metrics.jsonl: cannot open: No such file"});
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

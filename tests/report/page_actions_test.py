@@ -1,4 +1,4 @@
-"""What a reader does with the report page: copying, sorting, choosing curves, moving in the timeline."""
+"""Actions on the report page: copying, sorting, choosing curves, moving in the timeline."""
 import csv
 import io
 import unittest
@@ -16,7 +16,7 @@ class Actions(PageTest):
         rows = list(csv.reader(io.StringIO(self.clipboard())))
         self.assertEqual(rows, [data["tables"][0]["columns"], *data["tables"][0]["rows"]])
 
-    def test_copies_where_the_clipboard_is_closed(self):
+    def test_copies_without_the_clipboard_api(self):
         self.show(sample.page())
         self.browser.run("navigator.clipboard.writeText = () => Promise.reject(new Error('closed'));")
         self.browser.click(".command button")
@@ -43,7 +43,7 @@ class Actions(PageTest):
         self.assertEqual(self.browser.run(visible), [["alone", "ddp"]] * 3)
         self.assertEqual(self.count(".legend button[aria-pressed=false]"), 2, "both legends show it")
 
-    def test_ranks_can_be_seen_apart(self):
+    def test_every_rank_can_have_its_own_curve(self):
         self.show(sample.page())
         self.browser.run("""const list = document.querySelector('#learning select');
             list.value = 'every';
@@ -60,9 +60,9 @@ class Timeline(PageTest):
         self.assertEqual(self.whole, (0, 1.2))
         self.browser.run("document.querySelector('#timeline').scrollIntoView();")
 
-    def test_wheel_zooms_about_the_pointer_once_it_is_taken_hold_of(self):
+    def test_wheel_zooms_about_the_pointer_after_a_click(self):
         self.browser.wheel("#timeline-canvas", 0, 0, -120)
-        self.assertEqual(self.range(), self.whole, "before a click the wheel is the page's")
+        self.assertEqual(self.range(), self.whole, "before a click the wheel scrolls the page")
         self.browser.click("#timeline-canvas")
         self.browser.wheel("#timeline-canvas", 0, 0, -120)
         start, end = self.range()
@@ -88,7 +88,7 @@ class Timeline(PageTest):
         start, end = self.range()
         self.assertLess(end - start, 0.6)
 
-    def test_pointing_names_what_is_there(self):
+    def test_the_tooltip_names_the_span(self):
         self.browser.run("""const canvas = document.querySelector('#timeline-canvas');
             const x = 112 + (canvas.clientWidth - 112) * 0.5;
             canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: x + canvas.getBoundingClientRect().left,

@@ -1,4 +1,4 @@
-"""What tests of the report page share: a browser, made-up pages, and questions to ask of what is shown."""
+"""Base class of tests of the report page: a browser, generated pages, and checks of the shown page."""
 import json
 import pathlib
 import shutil
@@ -8,7 +8,7 @@ import unittest
 from assemble import assemble
 from browser import Browser
 
-# Colours of text and of what is behind it, as [red, green, blue] from 0 to 255; canvases are looked at elsewhere.
+# Colours of text and of its background, as [red, green, blue] from 0 to 255. Canvases are not included.
 TEXTS = """
     const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
     const behind = (node) => {
@@ -45,13 +45,13 @@ TABLE = """
 
 
 def luminance(colour):
-    shares = [value / 255 for value in colour]
-    parts = [share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    channels = [value / 255 for value in colour]
+    parts = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
 def contrast(one, other):
-    """As the Web Content Accessibility Guidelines define it; 4.5 is asked of text."""
+    """The contrast ratio of the Web Content Accessibility Guidelines, which require 4.5 for text."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -77,10 +77,10 @@ class PageTest(unittest.TestCase):
 
     def open(self, file):
         self.browser.open(file)
-        self.assertEqual([entry["message"] for entry in self.browser.logs("browser")], [], "complaints")
+        self.assertEqual([entry["message"] for entry in self.browser.logs("browser")], [], "messages in the console")
 
     def text(self, selector):
-        """What an element says; spaces that keep a unit with its number count as spaces."""
+        """The text of an element, with plain instead of non-breaking spaces."""
         text = self.browser.run("return document.querySelector(arguments[0]).textContent;", selector)
         return text.replace("\u00a0", " ")
 
@@ -93,21 +93,21 @@ class PageTest(unittest.TestCase):
         self.assertEqual(len(drawn), canvases, drawn)
 
     def expect_readable(self, least=50):
-        """All text, of which there are at least so many pieces."""
+        """Checks the contrast of all texts, of which there must be more than `least`."""
         texts = self.browser.run(TEXTS)
         self.assertGreater(len(texts), least)
         faint = [its for its in texts if contrast(its["colour"], its["behind"]) < 4.5]
         self.assertEqual(faint, [])
 
     def table(self, title):
-        """All rows of a table as it is shown, its head first."""
+        """All rows of a table on the page, its head first."""
         return self.browser.run(TABLE, title)
 
     def clipboard(self):
         self.browser.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
         return self.browser.run_async("return await navigator.clipboard.readText();")
 
-    def expect_nothing_asked_for(self, file):
+    def expect_no_requests(self, file):
         messages = [json.loads(entry["message"])["message"] for entry in self.browser.logs("performance")]
         asked = {message["params"]["request"]["url"] for message in messages
                  if message["method"] == "Network.requestWillBeSent"}

@@ -1,4 +1,4 @@
-"""The report page is readable: in light and dark, on a phone, on paper."""
+"""The report page is readable in both themes, on a phone and on paper."""
 import unittest
 
 import sample
@@ -39,7 +39,7 @@ class Looks(PageTest):
             self.show(data)
             self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth;"), 360)
 
-    def test_paper_has_no_buttons_and_nothing_folded_away(self):
+    def test_paper_has_no_buttons_and_everything_unfolded(self):
         self.browser.media("screen", prefers_color_scheme="dark")
         self.show(sample.page())
         self.browser.run("window.dispatchEvent(new Event('beforeprint'));")

@@ -1,4 +1,4 @@
-// What a page shows comes from the folders it was made of.
+// The data of a page, made from the files of run folders.
 #include "report/page.h"
 
 #include <lockstep/error.h>
@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <map>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 using ::testing::Contains;
@@ -64,7 +64,7 @@ class Page : public ::testing::Test {
   const testing::TemporaryFolder folder_;
 };
 
-TEST_F(Page, OfARunSaysWhatWasRunAndWhatCameOut) {
+TEST_F(Page, OfARunHasItsJobAndItsResults) {
   const nlohmann::json page = page_of({run("a")});
   EXPECT_EQ(page.at("format"), 1);
   EXPECT_EQ(page.at("kind"), "train");
@@ -98,7 +98,7 @@ TEST_F(Page, OfARunHasItsTables) {
   EXPECT_EQ(ranks["0"]["MB/iteration"], "1.001");
 }
 
-TEST_F(Page, ExplainsTheMethodBesideWhatWasMeasured) {
+TEST_F(Page, HasPredictedAndMeasuredCostsOfTheMethod) {
   const nlohmann::json methods = page_of({run("a")}).at("methods");
   ASSERT_EQ(methods.size(), 1u);
   EXPECT_EQ(methods[0].at("name"), "ddp");
@@ -107,7 +107,7 @@ TEST_F(Page, ExplainsTheMethodBesideWhatWasMeasured) {
   EXPECT_EQ(methods[0].at("measured"), "1.0 MB from every rank; 2.000 ms/iteration");
 }
 
-TEST_F(Page, OfAKilledRunSaysWhereItStopped) {
+TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
   const auto folder = run("a");
   std::filesystem::remove(folder / "summary.json");
   std::string metrics = read_file(folder / "metrics.jsonl");
@@ -116,13 +116,14 @@ TEST_F(Page, OfAKilledRunSaysWhereItStopped) {
   const nlohmann::json& stopped = page.at("runs")[0].at("stopped");
   EXPECT_EQ(stopped.at("iteration"), 10);
   EXPECT_EQ(stopped.at("of"), 20);
-  EXPECT_THAT(page.at("verdict").get<std::string>(), HasSubstr("Stopped at iteration 10 of 20"));
+  EXPECT_THAT(page.at("verdict").get<std::string>(),
+              HasSubstr("Incomplete: recorded up to iteration 10 of 20; the run was stopped"));
   EXPECT_TRUE(page.at("runs")[0].at("summary").is_null());
   ASSERT_EQ(page.at("tables").size(), 1u);
   EXPECT_EQ(cells_of(page.at("tables")[0])["1"]["ms/iteration (mean)"], "2.000");
 }
 
-TEST_F(Page, OfARunThatHasOnlyBegunIsPossible) {
+TEST_F(Page, OfARunWithoutMeasurementsIsPossible) {
   const auto folder = run("a");
   for (const char* file : {"summary.json", "metrics.jsonl", "trace.json"})
     std::filesystem::remove(folder / file);
@@ -131,7 +132,7 @@ TEST_F(Page, OfARunThatHasOnlyBegunIsPossible) {
   EXPECT_TRUE(page.at("runs")[0].at("timeline").is_null());
 }
 
-TEST_F(Page, OfAStudyHasItsWordsAndItsRuns) {
+TEST_F(Page, OfAStudyHasItsFindingsAndItsRuns) {
   const nlohmann::json page = page_of({study()});
   EXPECT_EQ(page.at("kind"), "compare");
   EXPECT_EQ(page.at("command"), "lockstep compare");
@@ -144,7 +145,7 @@ TEST_F(Page, OfAStudyHasItsWordsAndItsRuns) {
   EXPECT_EQ(cells_of(page.at("tables")[0])["ring"]["ms/iteration"], "2.000");
 }
 
-TEST_F(Page, TakesAStudysOwnTables) {
+TEST_F(Page, ShowsTheTablesOfAStudy) {
   const auto folder = study();
   const nlohmann::json table{
       {"title", "Methods"}, {"columns", {"a", "b"}}, {"rows", R"([["1", "2"], ["3", "4"]])"_json}};
@@ -156,23 +157,23 @@ TEST_F(Page, TakesAStudysOwnTables) {
                                    {"summary.json: tables[0]: 'rows' is not a list of rows with"});
 }
 
-TEST_F(Page, OfAStudyWithoutARunsFolderSaysSo) {
+TEST_F(Page, OfAStudyNamesARunWithoutFolder) {
   const auto folder = study();
   std::filesystem::remove_all(folder / "ring");
   const nlohmann::json page = page_of({folder});
   EXPECT_EQ(page.at("runs").size(), 2u);
-  EXPECT_THAT(page.at("notes"),
-              Contains("ring: its folder ring is not there: its curves are missing."));
+  EXPECT_THAT(page.at("notes"), Contains("ring: its folder ring is missing, so it has no curves."));
 }
 
-TEST_F(Page, NeverLooksOutsideAStudysFolder) {
+TEST_F(Page, ReadsNothingOutsideTheFolderOfAStudy) {
   run("secret");
   const auto folder = study();
   for (const char* path : {"../secret", "/etc", "ring/../../secret"}) {
     change(folder / "summary.json",
            [&](nlohmann::json& json) { json["runs"][0]["folder"] = path; });
-    testing::expect_error<FileError>([&] { page_of({folder}); },
-                                     {"'folder' is not the name of a folder below the study's"});
+    testing::expect_error<FileError>(
+        [&] { page_of({folder}); },
+        {"'folder' is not the path of a folder below the study's folder"});
   }
 }
 
@@ -183,10 +184,11 @@ TEST_F(Page, OfAKilledStudyShowsItsRunsSideBySide) {
   const nlohmann::json page = page_of({folder});
   EXPECT_EQ(page.at("kind"), "side-by-side");
   EXPECT_EQ(page.at("runs").size(), 2u);
-  EXPECT_THAT(page.at("notes").dump(), HasSubstr("ring stopped at iteration 20 of 20"));
+  EXPECT_THAT(page.at("notes").dump(),
+              HasSubstr("ring is incomplete: recorded up to iteration 20 of 20"));
 }
 
-TEST_F(Page, OfSeveralRunsLaysThemSideBySide) {
+TEST_F(Page, OfSeveralRunsShowsThemSideBySide) {
   run("x/a", "ddp");
   run("y/a", "ring");
   change(folder_.path() / "y/a/summary.json",
@@ -197,18 +199,21 @@ TEST_F(Page, OfSeveralRunsLaysThemSideBySide) {
   std::vector<std::string> names;
   for (const auto& run : page.at("runs")) names.push_back(run.at("name"));
   EXPECT_EQ(names, (std::vector<std::string>{"a", "a (2)", "study/ddp", "study/ring"}));
-  EXPECT_THAT(page.at("verdict").get<std::string>(),
-              HasSubstr("a (2.000 ms), 2.5 times as fast as those of a (2) (5.000 ms)"));
+  EXPECT_THAT(
+      page.at("verdict").get<std::string>(),
+      HasSubstr("a has the fastest iterations (2.000 ms), 2.5 times as fast as a (2) (5.000 "
+                "ms)"));
   EXPECT_THAT(
       page.at("notes"),
       Contains("The runs differ in sync (ddp and all-reduce) and algorithm (auto and ring)."));
   EXPECT_EQ(cells_of(page.at("tables")[0]).size(), 4u);
 }
 
-TEST_F(Page, OfNothingIsRefused) {
+TEST_F(Page, OfAFolderWithoutRunsIsRefused) {
   std::filesystem::create_directories(folder_.path() / "empty");
-  testing::expect_error<FileError>([&] { page_of({folder_.path() / "empty"}); },
-                                   {"empty: not a run's folder", "config.json", "Name one that"});
+  testing::expect_error<FileError>(
+      [&] { page_of({folder_.path() / "empty"}); },
+      {"empty: not a run folder", "config.json", "Give a folder that"});
   testing::expect_error<FileError>([&] { page_of({folder_.path() / "none"}); },
                                    {"none: there is no such folder"});
   testing::expect_error<FileError>([&] { page_of({folder_.write("file", "")}); },
@@ -218,15 +223,15 @@ TEST_F(Page, OfNothingIsRefused) {
 TEST_F(Page, OfANewerFormatIsRefused) {
   const auto folder = run("a");
   change(folder / "config.json", [](nlohmann::json& json) { json["format"] = 2; });
-  testing::expect_error<FileError>(
-      [&] { page_of({folder}); },
-      {"config.json: made by a newer Lockstep (format 2; this one knows 1): update"});
+  testing::expect_error<FileError>([&] { page_of({folder}); },
+                                   {"config.json: written by a newer version of Lockstep (format "
+                                    "2, this version reads up to 1): update"});
   const auto whole = study();
   change(whole / "summary.json", [](nlohmann::json& json) { json["format"] = 7; });
   testing::expect_error<FileError>([&] { page_of({whole}); }, {"format 7", "update"});
 }
 
-TEST_F(Page, OfFilesThatDoNotFitIsRefused) {
+TEST_F(Page, OfMalformedFilesIsRefused) {
   const auto folder = run("a");
   const std::string good = read_file(folder / "summary.json");
   const auto expect_refused = [&](const char* file, const std::string& content,
@@ -235,10 +240,10 @@ TEST_F(Page, OfFilesThatDoNotFitIsRefused) {
     testing::expect_error<FileError>([&] { page_of({folder}); }, {file, part});
   };
   expect_refused("summary.json", "", "not valid JSON");
-  expect_refused("summary.json", "[]", "not an object");
+  expect_refused("summary.json", "[]", "not a JSON object");
   expect_refused("summary.json", R"({"ranks": {}})", "'ranks' is not a list");
-  expect_refused("summary.json", R"({"ranks": [3]})", "ranks[0]: not an object");
-  expect_refused("summary.json", R"({"verdict": 3})", "'verdict' is not a text");
+  expect_refused("summary.json", R"({"ranks": [3]})", "ranks[0]: not a JSON object");
+  expect_refused("summary.json", R"({"verdict": 3})", "'verdict' is not a string");
   expect_refused("summary.json", R"({"seconds_total": "long"})", "'seconds_total' is not a number");
   expect_refused("summary.json", R"({"iterations": -1})", "'iterations' is not a whole number");
   expect_refused("summary.json", "{\"a\": " + std::string(100, '[') + std::string(100, ']') + "}",
@@ -248,7 +253,7 @@ TEST_F(Page, OfFilesThatDoNotFitIsRefused) {
   expect_refused("config.json", R"({"machine": {"cores": "two"}})", "'cores' is not a number");
 }
 
-TEST_F(Page, ABrokenTraceCostsTheTimelineOnly) {
+TEST_F(Page, OfARunWithAMalformedTraceLacksOnlyTheTimeline) {
   const auto folder = run("a");
   write_file(folder / "trace.json", "{\"cat\":\"iteration\", nonsense\n");
   const nlohmann::json page = page_of({folder});
@@ -256,7 +261,7 @@ TEST_F(Page, ABrokenTraceCostsTheTimelineOnly) {
   EXPECT_THAT(page.at("notes").dump(), HasSubstr("There is no timeline: "));
 }
 
-TEST_F(Page, StaysSmallAndSaysHow) {
+TEST_F(Page, StaysSmallAndSaysWhatWasReduced) {
   const auto folder = run("a");
   std::string metrics;
   for (int rank = 0; rank < 8; ++rank)
@@ -273,7 +278,7 @@ TEST_F(Page, StaysSmallAndSaysHow) {
     EXPECT_LE(curve.at("loss").size(), 100u);
 }
 
-TEST_F(Page, AsHtmlIsOneFileThatItsDataCannotEscape) {
+TEST_F(Page, AsHtmlIsOneFileWithEscapedData) {
   const auto folder = run("a");
   change(folder / "config.json", [](nlohmann::json& json) {
     json["command"] = "lockstep train --run-dir '</script><!--PAGE_DATA /*SCRIPTS*/'";
@@ -296,4 +301,4 @@ TEST_F(Page, AsHtmlIsOneFileThatItsDataCannotEscape) {
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

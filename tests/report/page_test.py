@@ -1,4 +1,4 @@
-"""The report page in a real browser: it opens from disk, shows what it was given, and asks nobody for anything."""
+"""The report page in a real browser: it opens from disk, shows its data and makes no requests."""
 import unittest
 
 import sample
@@ -13,14 +13,14 @@ class Contents(PageTest):
     def test_a_scaling_study_has_its_charts(self):
         self.show(sample.page(("2 x 32", "4 x 32"), kind="scale", scaling=sample.scaling()))
         self.expect_drawn(canvases=12)
-        self.assertIn("more workers than cores", self.text("#scaling"))
+        self.assertIn("more threads than cores", self.text("#scaling"))
 
     def test_one_run_shows_its_ranks(self):
         self.show({**sample.page(("ddp",)), "kind": "train"})
         self.expect_drawn(canvases=7)
         self.assertEqual(self.count(".legend"), 0, "one curve needs no legend")
 
-    def test_head_says_what_was_run_and_how_it_went(self):
+    def test_head_has_job_machine_verdict_and_command(self):
         self.show(sample.page())
         for part in ("A page that was made up", "LeNet-5", "MNIST, 100 images", "Compute-bound: all is well.",
                      "A processor", "4 cores", "16.0 GB", "lockstep compare --epochs 10"):
@@ -29,34 +29,34 @@ class Contents(PageTest):
     def test_a_unit_stays_with_its_number(self):
         self.show(sample.page(notes=["It takes 3 ms, 5 % of 7 samples.", "Compute-bound: all is well."]))
         notes = self.browser.run("return [...document.querySelectorAll('.notes li')].map((note) => note.textContent);")
-        self.assertEqual(notes, ["It takes 3\u00a0ms, 5\u00a0% of 7 samples."], "the verdict is not said twice")
+        self.assertEqual(notes, ["It takes 3\u00a0ms, 5\u00a0% of 7 samples."], "the verdict is not repeated")
 
-    def test_what_is_absent_is_left_out(self):
+    def test_missing_data_are_left_out(self):
         self.show(sample.bare())
         self.assertEqual(self.count("canvas"), 0)
         self.assertEqual(self.count("section"), 0)
         self.assertEqual(self.text("h1"), "Bare")
 
-    def test_a_stopped_run_says_where(self):
+    def test_an_incomplete_run_says_how_far_it_came(self):
         self.show(sample.stopped())
-        self.assertEqual(self.text(".stopped"), "The run stopped after iteration 32 of 700: no summary.json: the run "
-                                                "was killed or is still going.")
+        self.assertEqual(self.text(".stopped"), "The run is incomplete: recorded up to iteration 32 of 700; the run was "
+                                                "stopped or killed and has no summary.json.")
         self.expect_drawn(canvases=4)
 
-    def test_a_run_that_failed_says_how_it_ended(self):
+    def test_a_failed_run_has_a_post_mortem(self):
         data = {**sample.page(("ddp",)), "kind": "train"}
         data["runs"][0]["post_mortem"] = sample.post_mortem()
         self.show(data)
         self.expect_drawn(canvases=8)
         self.expect_readable()
         self.assertIn("rank 2 (pid 4711) was ended by signal 9 (Killed) in step 17", self.text("#post-mortem .notes"))
-        self.assertEqual(len(self.table("Every rank's end")), 5)
+        self.assertEqual(len(self.table("Ranks at the end of the run")), 5)
         self.assertEqual(self.text("#post-mortem-range"), "-1000.00 to 80.00 ms")
         self.browser.click("#post-mortem .zoom button")
         self.assertEqual(self.text("#post-mortem-range"), "-730.00 to -190.00 ms")
         self.assertEqual(self.text("#timeline-range"), "0.00 to 1.20 ms", "each timeline has its own view")
 
-    def test_what_is_wrong_with_a_post_mortem_costs_nothing_else(self):
+    def test_a_malformed_post_mortem_affects_nothing_else(self):
         data = {**sample.page(("ddp", "ring")), "kind": "side-by-side"}
         data["runs"][0]["post_mortem"] = {"verdict": [sample.HOSTILE]}
         data["runs"][1]["post_mortem"] = {**sample.post_mortem(), "verdict": None}
@@ -72,16 +72,16 @@ class Contents(PageTest):
                          "tbody"):
             self.assertIn(sample.HOSTILE, self.text(selector), selector)
 
-    def test_curves_that_coincide_are_said_to(self):
+    def test_coinciding_curves_are_named(self):
         data = sample.page(("ring", "ddp", "p2p"))
         for record in data["runs"][0]["iterations"]:
             record["loss"] = data["runs"][1]["iterations"][0]["loss"]
         self.show(data)
-        self.assertIn("On each other, with dashes that take turns: ring and ddp.", self.text("#learning figcaption"))
+        self.assertIn("Coinciding curves, drawn with alternating dashes: ring and ddp.", self.text("#learning figcaption"))
 
-    def test_a_loss_that_ran_away_is_cut_off_and_named(self):
+    def test_a_diverged_loss_is_cut_off_and_named(self):
         self.show(sample.diverged())
-        self.assertRegex(self.text("#learning figcaption"), r"Ran away, and cut off above 4\.\d+: sum")
+        self.assertRegex(self.text("#learning figcaption"), r"Diverged and cut off above 4\.\d+: sum")
         ends = self.browser.run("const {x, y} = Chart.getChart(document.querySelector('canvas')).scales; "
                                 "return [x.min, x.max, y.max];")
         self.assertEqual(ends[:2], [1, 100], "cut off above, not at the sides")
@@ -102,8 +102,8 @@ class Weight(PageTest):
         self.assertLess(file.stat().st_size, 5e6)
         self.expect_drawn(canvases=7)
 
-    def test_asks_for_nothing(self):
-        self.expect_nothing_asked_for(self.show(sample.page()))
+    def test_makes_no_requests(self):
+        self.expect_no_requests(self.show(sample.page()))
 
 
 if __name__ == "__main__":

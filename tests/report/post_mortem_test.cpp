@@ -1,4 +1,4 @@
-// A run's postmortem.json, which anyone may have changed, as its page shows it.
+// Reading postmortem.json for the report, including malformed files.
 #include "report/post_mortem.h"
 
 #include <lockstep/error.h>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 class PostMortemFile : public ::testing::Test {
@@ -57,14 +57,14 @@ TEST_F(PostMortemFile, HasARowForEveryRank) {
     ["1", "was ended by signal 9 (Killed)", "17", "–", "–", "–"]])json"_json);
 }
 
-TEST_F(PostMortemFile, LeavesOutWhatThereIsNoRoomFor) {
+TEST_F(PostMortemFile, KeepsToTheLimits) {
   const Timeline post_mortem = read(whole(), {.ranks = 1, .spans = 1});
   EXPECT_EQ(post_mortem.ranks_left_out, 1u);
   EXPECT_EQ(post_mortem.spans_left_out, 1u);
   EXPECT_EQ(post_mortem.json.at("table").at("rows").size(), 2u);
 }
 
-TEST_F(PostMortemFile, RefusesWhatItIsNot) {
+TEST_F(PostMortemFile, RefusesMalformedFiles) {
   const auto refuses = [&](const char* pointer, const nlohmann::json& value, const char* part) {
     nlohmann::json content = whole();
     content[nlohmann::json::json_pointer(pointer)] = value;
@@ -87,4 +87,4 @@ TEST_F(PostMortemFile, RefusesWhatItIsNot) {
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,4 +1,4 @@
-"""The pages that the program writes, in a real browser: they show what its files say."""
+"""The pages that the program writes, in a real browser: they show the content of the run folder."""
 import csv
 import io
 import json
@@ -18,7 +18,7 @@ MADE = re.compile(r'"made": ?"[^"]*"')
 
 
 class Comparison(PageTest):
-    """One comparison, looked at from several sides."""
+    """The page of one comparison."""
 
     @classmethod
     def setUpClass(cls):
@@ -33,8 +33,8 @@ class Comparison(PageTest):
         super().setUp()
         self.open(self.report)
 
-    def test_all_is_drawn_and_nothing_asked_for(self):
-        self.expect_nothing_asked_for(self.report)
+    def test_everything_is_drawn_without_requests(self):
+        self.expect_no_requests(self.report)
         self.expect_drawn(canvases=7)
 
     def test_the_table_has_the_values_of_summary_json(self):
@@ -51,21 +51,21 @@ class Comparison(PageTest):
             self.assertAlmostEqual(float(row["s/iteration"]), run["seconds_per_iteration"]["p50"], delta=0.01
                                    * run["seconds_per_iteration"]["p50"])
 
-    def test_copies_it_as_csv(self):
+    def test_copies_the_table_as_csv(self):
         self.browser.click("#tables .caption button")
         self.browser.wait_until("return document.querySelector('#tables .caption button').textContent === 'Copied';")
         table = self.summary["tables"][0]
         self.assertEqual(list(csv.reader(io.StringIO(self.clipboard()))), [table["columns"], *table["rows"]])
 
-    def test_head_and_words_are_those_of_summary_json(self):
+    def test_head_and_findings_are_those_of_summary_json(self):
         self.assertIn(self.summary["verdict"], self.text(".verdict"))
         self.assertIn(self.summary["command"], self.text("#command"))
         self.assertIn(self.summary["machine"]["processor"], self.text(".machine"))
         for note in self.summary["notes"]:
             self.assertIn(note, self.text("#notes"))
 
-    def test_curves_lie_on_each_other_and_the_page_says_so(self):
-        self.assertIn("All 3 curves lie on each other", self.text("#learning figcaption"))
+    def test_says_that_the_curves_coincide(self):
+        self.assertIn("All 3 curves coincide", self.text("#learning figcaption"))
 
     def test_methods_have_predicted_and_measured_cost(self):
         for name in ("ring", "ddp"):
@@ -82,7 +82,7 @@ class Comparison(PageTest):
         self.open(self.report)
         self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth;"), 360)
 
-    def test_report_remakes_it(self):
+    def test_report_writes_the_same_page_again(self):
         again = self.folder / "again.html"
         subprocess.run([BINARY, "report", "runs", "--out", again], cwd=self.folder, env=clean_environment(), check=True,
                        timeout=HANGS, stdout=subprocess.PIPE)
@@ -97,16 +97,16 @@ class OtherPages(PageTest, ProgramTest):
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         self.assertIn(summary["verdict"], self.text(".verdict"))
 
-    def test_a_killed_run_says_where_it_stopped(self):
+    def test_a_killed_run_says_how_far_it_came(self):
         program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", "run")
         self.wait_for(program, "iteration 200/")
         os.killpg(program.pid, signal.SIGKILL)
         program.wait()
         self.run_program("report", "run")
         self.open(self.folder / "run" / "report.html")
-        found = re.match(r"The run stopped after iteration (\d+) of ", self.text(".stopped"))
+        found = re.match(r"The run is incomplete: recorded up to iteration (\d+) of ", self.text(".stopped"))
         self.assertTrue(found, self.text(".stopped"))
-        self.assertGreater(int(found[1]), 100, "what was measured just before may be lost")
+        self.assertGreater(int(found[1]), 100, "the newest measurements may be lost")
         self.assertGreater(self.count("canvas"), 1)
 
     def test_runs_side_by_side(self):
@@ -114,7 +114,7 @@ class OtherPages(PageTest, ProgramTest):
             self.run_program("train", *SMALL, "--workers", 2, "--epochs", 2, "--sync", method, "--run-dir", method)
         self.run_program("report", "ring", "ddp", "--out", "both.html")
         self.open(self.folder / "both.html")
-        self.assertIn("All 2 curves lie on each other", self.text("#learning figcaption"))
+        self.assertIn("All 2 curves coincide", self.text("#learning figcaption"))
         self.assertEqual([row[0] for row in self.table("Runs")][1:], ["ring", "ddp"])
 
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 
 /// A line of metrics.jsonl with its end. Seconds of parts are a tenth of `total` each.
 inline std::string metrics_line(const std::string& kind, int rank, int epoch, int iteration,
@@ -137,4 +137,4 @@ inline void write_run(const std::filesystem::path& folder, const std::string& me
   write_file(folder / "summary.json", summary_of(method).dump());
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

@@ -1,4 +1,4 @@
-"""Page data in the form that the program writes, made up: any number of runs, ranks and points."""
+"""Generated page data in the program's format, with any number of runs, ranks and points."""
 import math
 import random
 
@@ -65,8 +65,8 @@ def post_mortem(ranks=4, died=2):
                 "end": 0 if rank == died else 1e5 + rank}
     return {"verdict": [f"rank {died} (pid 4711) was ended by signal 9 (Killed) in step 17, in all_reduce #34 (66 kB)",
                         f"ranks 0, 1 and 3 waited for rank {died} in all_reduce #34 (66 kB), for up to 90 ms"],
-            "table": {"title": "Every rank's end",
-                      "columns": ["rank", "ended", "step", "in", "waited for rank", "waited ms"],
+            "table": {"title": "Ranks at the end of the run",
+                      "columns": ["rank", "exit", "step", "operation", "waited for rank", "waited ms"],
                       "rows": [[str(rank), "exited with code 1", "17", "all_reduce #34", str(died), "90.000"]
                                for rank in range(ranks)], "explain": {}},
             "timeline": {"microseconds": 0, "lanes": [lane(rank) for rank in range(ranks)]}}
@@ -106,7 +106,7 @@ def stopped():
     """A run that was killed: no summary, curves that end."""
     its = run("ddp", 2, 32)
     its.update(summary=None, test=None, parts=None, timeline=None,
-               stopped={"iteration": 32, "of": 700, "why": "no summary.json: the run was killed or is still going"})
+               stopped={"iteration": 32, "of": 700, "why": "the run was stopped or killed and has no summary.json"})
     return {**page(("ddp",)), "kind": "train", "runs": [its], "tables": [], "methods": []}
 
 

@@ -1,4 +1,4 @@
-// The timeline of one iteration shows what the trace has of it.
+// The timeline of one iteration, read from a trace.
 #include "report/timeline.h"
 
 #include <lockstep/error.h>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::report {
+namespace lockstep::internal::report {
 namespace {
 
 class TraceFile : public ::testing::Test {
@@ -33,7 +33,7 @@ std::string file_of(const std::vector<nlohmann::json>& events) {
   return text + "\n]}\n";
 }
 
-TEST_F(TraceFile, HasALaneARankAndStream) {
+TEST_F(TraceFile, HasALanePerRankAndStream) {
   const Timeline timeline = read(trace_of_run());
   EXPECT_EQ(timeline.json.at("iteration"), 2);
   EXPECT_EQ(timeline.json.at("microseconds"), 505);
@@ -69,7 +69,7 @@ TEST_F(TraceFile, TheShortestOperationsAreLeftOutFirst) {
   for (const nlohmann::json& span : lanes[0].at("spans")) EXPECT_NE(span.at("name"), "empty");
 }
 
-TEST_F(TraceFile, TheMedianIterationIsShownAndNeverTheFirst) {
+TEST_F(TraceFile, ShowsTheMedianIterationWithoutTheFirst) {
   const auto shown = [&](std::initializer_list<double> lengths) {
     std::vector<nlohmann::json> events;
     int number = 0;
@@ -90,16 +90,15 @@ TEST_F(TraceFile, WithoutIterationsHasNoTimeline) {
   EXPECT_TRUE(read("").json.is_null());
 }
 
-TEST_F(TraceFile, ABrokenLineIsNamed) {
+TEST_F(TraceFile, AMalformedLineIsNamed) {
   std::string text = trace_of_run();
   text.insert(text.find("\"forward\""), "{");
-  testing::expect_error<FileError>([&] { read(text); },
-                                   {"trace.json: line ", "not an event as Lockstep writes it"});
+  testing::expect_error<FileError>([&] { read(text); }, {"trace.json: line ", "not a trace event"});
   testing::expect_error<FileError>([&] { read(file_of({iteration(4000, 1, 0, 1)})); },
                                    {"trace.json: line 2: 'pid' is not a rank"});
 }
 
-TEST_F(TraceFile, CutOffAnywhereIsReadOrNamed) {
+TEST_F(TraceFile, TruncatedAnywhereIsReadOrAnError) {
   const std::string whole = trace_of_run();
   for (std::size_t length = 0; length < whole.size(); length += 5) {
     try {
@@ -112,4 +111,4 @@ TEST_F(TraceFile, CutOffAnywhereIsReadOrNamed) {
 }
 
 }  // namespace
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::report

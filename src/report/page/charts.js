@@ -1,9 +1,9 @@
-// What all charts share: the figure around them, axes, tooltips, and being drawn anew when something changes.
+// Common parts of all charts: the figure around them, axes, tooltips and redrawing.
 
 const allCharts = [];
 
-// A figure with a chart. `build` returns Chart.js's {type, data, options, plugins} and a `caption` for what is to be
-// seen now; it is called again whenever the theme or the reader's choices change.
+// A figure with a chart. `build` returns Chart.js's {type, data, options, plugins} and a `caption`. It is called again
+// when the theme or a choice of the reader changes.
 function chartFigure({ title, label, wide, height, tools, keys, build }) {
   const canvas = element('canvas', { role: 'img', 'aria-label': label ?? title }, `${label ?? title}: see the tables.`);
   const caption = element('figcaption');
@@ -43,8 +43,8 @@ function axis(title, more = {}) {
   };
 }
 
-// An axis of counted things, from the curves' first to their last, with marks at round numbers. Left to itself,
-// Chart.js would end it where curves leave the other axis.
+// An axis of integers from the first to the last x of the curves, with ticks at round numbers. By default Chart.js would
+// end the axis where curves leave the other axis.
 function countAxis(title, curves) {
   const xs = curves.flatMap((curve) => curve.points.map((point) => point.x));
   const [first, last] = xs.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
@@ -59,12 +59,12 @@ function countAxis(title, curves) {
     ticks: { callback: (value) => String(value) } });
 }
 
-// The names beside horizontal bars, none left out.
+// An axis with a name beside every horizontal bar.
 function namesAxis(scale = {}) {
   return axis('', { scale, grid: { display: false }, ticks: { color: colour('ink'), autoSkip: false } });
 }
 
-// 1, 2 or 5 times a power of ten: the least of these with which `span` has at most `count` steps.
+// The smallest step of 1, 2 or 5 times a power of ten that divides `span` into at most `count` steps.
 function tickStep(span, count) {
   const power = 10 ** Math.floor(Math.log10(span / count));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => span / step <= count * (1 + 1e-9));
@@ -85,17 +85,17 @@ function chartOptions(scales, tooltip = {}, more = {}) {
   };
 }
 
-// How a run's curve looks now: the highlighted one in front and strong, all others faint.
+// The style of a run's curve. A highlighted curve is in front and thicker, all others are faint.
 function curveLook(curve) {
-  const its = colour(runColour(curve.run));
+  const tint = colour(runColour(curve.run));
   const { highlighted, ranks } = curveView;
   const width = ranks === 'every' ? 1 : 2;
-  if (highlighted === null) return { borderColor: its, borderWidth: width, order: 1 };
-  return highlighted === curve.run ? { borderColor: its, borderWidth: width + 1, order: 0 }
-    : { borderColor: faded(its, 0.15), borderWidth: width, order: 1 };
+  if (highlighted === null) return { borderColor: tint, borderWidth: width, order: 1 };
+  return highlighted === curve.run ? { borderColor: tint, borderWidth: width + 1, order: 0 }
+    : { borderColor: faded(tint, 0.15), borderWidth: width, order: 1 };
 }
 
-// A line without marks; few points get them, since a line of one or two would be hard to see.
+// A line. Its points are drawn only if there are at most three, because so short a line is hard to see.
 function curveDataset(curve, look, points = curve.points) {
   return { label: curve.label, data: points, parsing: false, normalized: true, backgroundColor: look.borderColor,
     pointRadius: points.length <= 3 ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 6, ...look };

@@ -1,4 +1,4 @@
-// Everything that was asked for: what all runs share, and what tells them apart.
+// All options of the runs: those in which the runs differ, and those that they have in common.
 
 function shown(value) {
   if (value === null || value === undefined) return '–';
@@ -6,12 +6,12 @@ function shown(value) {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-// Folders, versions and the machine are told elsewhere on the page.
-const TOLD_ELSEWHERE = new Set(['format', 'command', 'version', 'machine']);
+// Fields of config.json that are no options; the head of the page shows them.
+const NOT_OPTIONS = new Set(['format', 'command', 'version', 'machine']);
 
 function optionNames(runs) {
   const names = runs.flatMap((run) => Object.keys(run.config ?? {}));
-  return [...new Set(names)].filter((name) => !TOLD_ELSEWHERE.has(name)).sort();
+  return [...new Set(names)].filter((name) => !NOT_OPTIONS.has(name)).sort();
 }
 
 function configurationSection(page) {
@@ -24,13 +24,13 @@ function configurationSection(page) {
   const common = names.filter((name) => !differs(name));
   const parts = [];
   if (own.length > 0) {
-    parts.push(tableBlock({ title: 'What differs', columns: ['run', ...own],
+    parts.push(tableBlock({ title: 'Options that differ', columns: ['run', ...own],
       rows: runs.map((run) => [run.name, ...own.map((name) => shown(run.config[name]))]) }));
   }
   if (common.length > 0) {
-    parts.push(tableBlock({ title: runs.length > 1 ? 'The same for all runs' : 'Options', columns: ['option', 'value'],
+    parts.push(tableBlock({ title: runs.length > 1 ? 'Options of all runs' : 'Options', columns: ['option', 'value'],
       rows: common.map((name) => [name, values(name)[0]]) }));
   }
   return section('configuration', 'Configuration',
-    [element('details', {}, [element('summary', {}, 'All options of the runs'), ...parts])]);
+    [element('details', {}, [element('summary', {}, 'All options'), ...parts])]);
 }

@@ -1,9 +1,9 @@
-// From runs to curves: which ranks, which points, and which curves lie on each other.
+// Makes curves of runs: selects ranks and points, and finds curves that coincide.
 
-// What the reader has chosen, for all charts with curves.
+// The reader's choices for all charts with curves.
 const curveView = { ranks: 'mean', hidden: new Set(), highlighted: null };
 
-// The points of one rank; values that are not numbers (a loss that became infinite) leave a gap.
+// The points of one rank. A value that is no number (the loss of a diverged training) leaves a gap.
 function rankPoints(record, xField, yField) {
   const [xs, ys] = [record[xField] ?? [], record[yField] ?? []];
   return xs.map((x, index) => ({ x, y: isNumber(ys[index]) ? ys[index] : NaN }));
@@ -21,7 +21,8 @@ function meanPoints(curves) {
   return [...sums].sort(([one], [other]) => one - other).map(([x, { sum, count }]) => ({ x, y: sum / count }));
 }
 
-// A run's curves by the choice of ranks: one, or one for every rank. A run without that rank has none.
+// The curves of a run for the chosen ranks: their mean, one per rank, or a single rank's. Empty if the run lacks that
+// rank.
 function curvesOfRun(run, records, xField, yField) {
   const ranked = records.filter((record) => (record[yField] ?? []).some(isNumber));
   const make = (points, label) => ({ run: run.name, label, points });
@@ -33,7 +34,7 @@ function curvesOfRun(run, records, xField, yField) {
     .map((record) => make(rankPoints(record, xField, yField), `${run.name}, rank ${record.rank}`));
 }
 
-// All curves that are to be seen. `kind` is 'iterations' or 'epochs'.
+// The curves of all runs that are not hidden. `kind` is 'iterations' or 'epochs'.
 function visibleCurves(runs, kind, yField) {
   const xField = kind === 'iterations' ? 'iteration' : 'epoch';
   return runs.filter((run) => !curveView.hidden.has(run.name))
@@ -49,30 +50,30 @@ function rankNumbers(runs) {
   return [...new Set(numbers)].sort((one, other) => one - other);
 }
 
-// Whether two curves are at most `tolerance` apart wherever both have a point.
-function lieOnEachOther(one, other, tolerance) {
+// Whether two curves differ by at most `tolerance` wherever both have a point.
+function coincide(one, other, tolerance) {
   const values = new Map(one.points.map(({ x, y }) => [x, y]));
   const common = other.points.filter(({ x, y }) => isNumber(y) && isNumber(values.get(x)));
   return common.length > 1 && common.every(({ x, y }) => Math.abs(values.get(x) - y) <= tolerance);
 }
 
-// Groups of curves that a reader could not tell apart, each with two or more. A pixel is about 1/250 of a chart.
+// Groups of two or more curves that a reader could not distinguish. A pixel is about 1/250 of a chart.
 function coincidingGroups(curves) {
   const values = finiteValues(curves).sort((one, other) => one - other);
   if (values.length === 0) return [];
   const tolerance = (values[values.length - 1] - values[0]) / 250;
   const groups = [];
   for (const curve of curves) {
-    const its = groups.find((group) => lieOnEachOther(group[0], curve, tolerance));
-    if (its) its.push(curve);
+    const equal = groups.find((group) => coincide(group[0], curve, tolerance));
+    if (equal) equal.push(curve);
     else groups.push([curve]);
   }
   return groups.filter((group) => group.length > 1);
 }
 
-// Curves that lie on each other take turns along the line: each shows for a dash, then the next.
+// Coinciding curves alternate along the line: each shows for one dash, then the next one.
 function dashesOf(curve, groups) {
-  const group = groups.find((its) => its.includes(curve));
+  const group = groups.find((one) => one.includes(curve));
   if (!group) return {};
   const dash = 9;
   return { borderDash: [dash, dash * (group.length - 1)], borderDashOffset: -dash * group.indexOf(curve) };
@@ -81,13 +82,13 @@ function dashesOf(curve, groups) {
 function coincidenceNote(groups, curves) {
   if (groups.length === 0) return '';
   if (groups.length === 1 && groups[0].length === curves.length) {
-    return `All ${curves.length} curves lie on each other; their dashes take turns.`;
+    return `All ${curves.length} curves coincide; they are drawn with alternating dashes.`;
   }
   const named = groups.map((group) => listing(group.map((curve) => curve.label)));
-  return `On each other, with dashes that take turns: ${named.join('; ')}.`;
+  return `Coinciding curves, drawn with alternating dashes: ${named.join('; ')}.`;
 }
 
-// A run's values, each replaced by the median of its neighbourhood: what an iteration takes, without the noise.
+// Replaces each value by the median of its neighbours, which removes noise.
 function runningMedian(points, reach) {
   return points.map(({ x }, index) => {
     const near = points.slice(Math.max(0, index - reach), index + reach + 1).map((point) => point.y)

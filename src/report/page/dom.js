@@ -1,6 +1,6 @@
-// Making elements. Whatever comes from files (titles, names, cells) becomes text nodes and attributes, never HTML.
+// Creates elements. Text from files (titles, names, cells) becomes text nodes and attributes, never HTML.
 
-// Attributes that are null, undefined or false are left out; `onclick` and its kin become listeners.
+// Attributes that are null, undefined or false are left out; `onclick` and other `on…` become listeners.
 function element(tag, attributes = {}, children = []) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -18,7 +18,7 @@ function section(id, title, children) {
     [element('h2', { id: `${id}-title` }, title), ...children]);
 }
 
-// `pairs` of a term and what it means, those without a meaning left out.
+// A definition list from `pairs` of a term and its meaning. Pairs without a meaning are left out.
 function definitions(attributes, pairs) {
   const rows = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return element('dl', attributes,
@@ -44,7 +44,8 @@ function select(label, options, chosen, onChoice) {
   return element('label', {}, [label, list]);
 }
 
-// The clipboard needs a secure page, which a file from disk is not in every browser: then the old way.
+// The clipboard API needs a secure page. A file from disk is not one in every browser: then the text is selected and
+// copied.
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -64,7 +65,7 @@ function copyBySelection(text) {
   return copied;
 }
 
-// `text` is a function: what it returns is what is shown at the time of the click.
+// `text` is a function that is called at the time of the click.
 function copyButton(label, describedBy, text) {
   const button = element('button', { type: 'button', 'aria-label': describedBy, onclick: async () => {
     button.textContent = await copyText(text()) ? 'Copied' : 'Not allowed here';

@@ -1,4 +1,4 @@
-// Numbers as people read them: three digits that matter, a unit, a space that does not break.
+// Numbers as text: three significant digits and a unit.
 
 function isNumber(value) {
   return typeof value === 'number' && Number.isFinite(value);
@@ -24,11 +24,11 @@ function byteCount(bytes) {
   return bytes >= 1e3 ? `${threeDigits(bytes / 1e3)} kB` : `${threeDigits(bytes)} B`;
 }
 
-function percent(share) {
-  return `${(100 * share).toFixed(Math.abs(share) < 0.0995 && share !== 0 ? 1 : 0)} %`;
+function percent(fraction) {
+  return `${(100 * fraction).toFixed(Math.abs(fraction) < 0.0995 && fraction !== 0 ? 1 : 0)} %`;
 }
 
-// The unit in which an axis up to `largest` seconds is labelled.
+// The unit of an axis up to `largest` seconds.
 function timeUnit(largest) {
   return largest >= 2 ? { name: 's', perSecond: 1 } : { name: 'ms', perSecond: 1e3 };
 }
@@ -41,7 +41,7 @@ function plural(count, word) {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-// Sentences in which no line ends between a number and its unit.
+// Puts a non-breaking space between a number and its unit.
 function unbroken(text) {
   return String(text).replace(/(\d) (?=(%|[mµ]?s|[kMG]?B|×)(?![\p{L}\d]))/gu, '$1\u00a0');
 }
@@ -51,15 +51,15 @@ function listing(names) {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
 }
 
-// Comma-separated values as RFC 4180 has them.
+// Comma-separated values according to RFC 4180.
 function csv(rows) {
   const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return rows.map((row) => row.map((value) => cell(String(value ?? ''))).join(',')).join('\r\n') + '\r\n';
 }
 
-// REQUIRES: `sorted` ascending, not empty; `share` from 0 to 1.
-function quantile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+// REQUIRES: `sorted` ascending, not empty; `fraction` from 0 to 1.
+function quantile(sorted, fraction) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))];
 }
 
 function mean(values) {

@@ -1,10 +1,10 @@
-// The head of the page: what was run, on what, how it went, and how to repeat it.
+// The head of the page: the job, the machine, the verdict and the command.
 
 const MODEL_NAMES = { lenet5: 'LeNet-5', vgg11: 'VGG-11', vgg13: 'VGG-13', vgg16: 'VGG-16', vgg19: 'VGG-19',
   resnet18: 'ResNet-18', resnet34: 'ResNet-34' };
 const DATA_NAMES = { mnist: 'MNIST', cifar10: 'CIFAR-10', synthetic: 'synthetic images' };
 
-// What all runs agree on, else all their values: "4", or "1, 2, 4".
+// The distinct values of a field over all runs.
 function valuesOf(runs, field) {
   const values = runs.map((run) => run.config?.[field] ?? run.summary?.[field])
     .filter((value) => value !== null && value !== undefined && value !== '');
@@ -13,7 +13,7 @@ function valuesOf(runs, field) {
 
 function workersOf(runs) {
   const all = valuesOf(runs, 'workers').sort((one, other) => one - other);
-  // The lone worker of a comparison is its yardstick, not its subject.
+  // The run with one worker is the baseline of a comparison.
   return all.length === 2 && runs.some((run) => run.name === 'alone') ? all.slice(1) : all;
 }
 
@@ -53,9 +53,9 @@ function machineLine(page) {
 function stoppedBanner(run, alone) {
   const { iteration, of, why } = run.stopped;
   const where = isNumber(iteration)
-    ? `stopped after iteration ${iteration}${isNumber(of) ? ` of ${of}` : ''}` : 'did not end well';
+    ? `is incomplete: recorded up to iteration ${iteration}${isNumber(of) ? ` of ${of}` : ''}` : 'is incomplete';
   return element('p', { class: 'stopped', role: 'status' },
-    `${alone ? 'The run' : run.name} ${where}${why ? `: ${why}` : ''}.`.replace(/\.\.$/, '.'));
+    `${alone ? 'The run' : run.name} ${where}${why ? `; ${why}` : ''}.`.replace(/\.\.$/, '.'));
 }
 
 function commandLine(command) {
@@ -65,7 +65,7 @@ function commandLine(command) {
   return element('div', { class: 'command' }, [code, copyButton('Copy', 'Copy the command', () => command)]);
 }
 
-// Three bars that keep step.
+// The logo: three bars.
 function brandMark() {
   const space = 'http://www.w3.org/2000/svg';
   const drawing = document.createElementNS(space, 'svg');
@@ -95,13 +95,13 @@ function header(page) {
   ]);
 }
 
-const MOST_NOTES = 10;  // before the rest is folded away
+const MOST_NOTES = 10;  // further notes are folded away
 
 function notes(page) {
   const all = page.notes.filter((note) => note !== page.verdict);
   if (all.length === 0) return null;
   const list = (its) => element('ul', { class: 'notes' }, its.map((note) => element('li', {}, unbroken(note))));
   const rest = all.slice(MOST_NOTES);
-  return section('notes', 'In plain words', [list(all.slice(0, MOST_NOTES)), rest.length > 0
+  return section('notes', 'Findings', [list(all.slice(0, MOST_NOTES)), rest.length > 0
     ? element('details', {}, [element('summary', {}, `${rest.length} more`), list(rest)]) : null]);
 }

@@ -1,14 +1,14 @@
-// The handful of numbers that answer the question of this kind of report.
+// The key figures at the top of a report, by its kind.
 
-// Entries are {label, value, unit, about}: value and unit in large type, about in small.
+// Entries are {label, value, unit, about}: value and unit in large type, about in small type.
 function timeFigure(label, seconds, about) {
   if (!isNumber(seconds)) return null;
   const [value, unit] = duration(seconds).split(' ');
   return { label, value, unit, about };
 }
 
-function shareFigure(label, share, about) {
-  return isNumber(share) ? { label, value: (100 * share).toFixed(1), unit: '%', about } : null;
+function percentFigure(label, fraction, about) {
+  return isNumber(fraction) ? { label, value: (100 * fraction).toFixed(1), unit: '%', about } : null;
 }
 
 function medianTime(run) {
@@ -21,20 +21,20 @@ function byTime(runs) {
 }
 
 function exposedFigure({ exposed_communication_share: exposed, hidden_communication_share: hidden }) {
-  return shareFigure('Exposed communication', exposed, isNumber(hidden) ? `${percent(hidden)} hidden` : null);
+  return percentFigure('Exposed communication', exposed, isNumber(hidden) ? `${percent(hidden)} hidden` : null);
 }
 
 function oneRunFigures(run) {
   const { summary } = run;
   if (!summary) return [];
   return [
-    timeFigure('Time an iteration', medianTime(run), 'median, without the first'),
+    timeFigure('Time per iteration', medianTime(run), 'median, without the first'),
     isNumber(summary.images_per_second)
       ? { label: 'Throughput', value: threeDigits(summary.images_per_second), unit: 'images/s' } : null,
-    shareFigure('Computing', summary.compute_share, 'forward, backward, update'),
+    percentFigure('Compute', summary.compute_share, 'forward, backward, optimizer'),
     summary.workers > 1 ? exposedFigure(summary) : null,
     isNumber(summary.train_loss) ? { label: 'Training loss', value: summary.train_loss.toFixed(4) } : null,
-    shareFigure('Test accuracy', summary.test_accuracy),
+    percentFigure('Test accuracy', summary.test_accuracy),
   ];
 }
 
@@ -46,47 +46,48 @@ function comparisonFigures(runs) {
   const alone = medianTime(runs.find((run) => run.name === 'alone') ?? {});
   const { summary } = fastest;
   return [
-    timeFigure(`Fastest: ${fastest.name}`, medianTime(fastest), 'an iteration, median'),
+    timeFigure(`Fastest: ${fastest.name}`, medianTime(fastest), 'per iteration, median'),
     ordered.length > 1 ? timeFigure(`Slowest: ${slowest.name}`, medianTime(slowest),
       `${threeDigits(medianTime(slowest) / medianTime(fastest))} × ${fastest.name}`) : null,
     isNumber(alone) ? { label: 'Speed-up over one worker', value: threeDigits(alone / medianTime(fastest)), unit: '×',
       about: `${fastest.name}, ${plural(summary.workers, 'worker')}` } : null,
     rangeFigure('Training loss', runs.map((run) => run.summary?.train_loss), (loss) => loss.toFixed(4), ''),
     rangeFigure('Test accuracy', runs.map((run) => run.summary?.test_accuracy),
-      (share) => (100 * share).toFixed(1), '%'),
+      (fraction) => (100 * fraction).toFixed(1), '%'),
   ];
 }
 
-// What the right way learned, and the mistake that learned least.
+// The accuracy of the correct run, and of the mistake with the lowest accuracy.
 function mistakeFigures(runs) {
   const known = runs.filter((run) => isNumber(run.summary?.train_accuracy));
   if (known.length === 0) return [];
   const accuracy = (run) => run.summary.train_accuracy;
   const worst = known.reduce((one, other) => (accuracy(other) < accuracy(one) ? other : one));
   return [known[0], ...(worst === known[0] ? [] : [worst])].flatMap((run) => [
-    shareFigure(`${run.name}: training accuracy`, accuracy(run)),
-    shareFigure(`${run.name}: test accuracy`, run.summary.test_accuracy)]);
+    percentFigure(`${run.name}: training accuracy`, accuracy(run)),
+    percentFigure(`${run.name}: test accuracy`, run.summary.test_accuracy)]);
 }
 
-// One value where all runs agree in what is shown, else the range.
+// One value if it is the same for all runs, else the range.
 function rangeFigure(label, values, show, unit) {
   const known = values.filter(isNumber).sort((one, other) => one - other);
   if (known.length === 0) return null;
   const [low, high] = [show(known[0]), show(known[known.length - 1])];
-  return low === high ? { label, value: low, unit, about: 'all runs alike' }
+  return low === high ? { label, value: low, unit, about: 'the same for all runs' }
     : { label, value: `${low}–${high}`, unit };
 }
 
 function scalingFigures(points) {
-  // One worker is what the others are compared with.
+  // One worker is the baseline.
   const best = (field) => points.filter((point) => point.workers > 1 && isNumber(point[field]))
     .sort((one, other) => other[field] - one[field])[0];
-  const [fast, lean, many] = [best('speedup'), best('bandwidth_mbs'), best('efficiency')];
+  const [fastest, widest, leanest] = [best('speedup'), best('bandwidth_mbs'), best('efficiency')];
   const where = (point) => `${plural(point.workers, 'worker')}${isNumber(point.batch) ? `, batch ${point.batch}` : ''}`;
   return [
-    fast ? { label: 'Largest speed-up', value: threeDigits(fast.speedup), unit: '×', about: where(fast) } : null,
-    many ? { ...shareFigure('Best efficiency', many.efficiency), about: where(many) } : null,
-    lean ? { label: 'Most bandwidth', value: threeDigits(lean.bandwidth_mbs), unit: 'MB/s', about: where(lean) } : null,
+    fastest ? { label: 'Largest speed-up', value: threeDigits(fastest.speedup), unit: '×', about: where(fastest) } : null,
+    leanest ? { ...percentFigure('Best efficiency', leanest.efficiency), about: where(leanest) } : null,
+    widest ? { label: 'Highest bandwidth', value: threeDigits(widest.bandwidth_mbs), unit: 'MB/s', about: where(widest) }
+      : null,
   ];
 }
 

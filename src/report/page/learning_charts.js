@@ -1,16 +1,16 @@
-// What the runs learned: loss over iterations and epochs, accuracy over epochs.
+// Charts of loss over iterations and epochs, and of accuracy over epochs.
 
-// A loss that ends above twice what it began with has run away, and would flatten all others: the axis ends where those
-// do that have not.
+// A loss that ends above twice its first value has diverged. It would flatten all other curves, so the axis ends above
+// the others.
 function lossLimit(curves) {
-  const began = (curve) => curve.points.find((point) => isNumber(point.y))?.y ?? Infinity;
-  const ended = (curve) => curve.points[curve.points.length - 1].y;
-  const away = curves.filter((curve) => !(ended(curve) <= 2 * began(curve)));
-  const others = curves.filter((curve) => !away.includes(curve));
-  if (away.length === 0 || others.length === 0) return { limit: undefined, note: '' };
-  const limit = Math.max(2 * Math.max(...others.map(began)), ...finiteValues(others));
-  const names = listing(away.map((curve) => curve.label));
-  return { limit, note: `Ran away, and cut off above ${threeDigits(limit)}: ${names}.` };
+  const first = (curve) => curve.points.find((point) => isNumber(point.y))?.y ?? Infinity;
+  const last = (curve) => curve.points[curve.points.length - 1].y;
+  const diverged = curves.filter((curve) => !(last(curve) <= 2 * first(curve)));
+  const others = curves.filter((curve) => !diverged.includes(curve));
+  if (diverged.length === 0 || others.length === 0) return { limit: undefined, note: '' };
+  const limit = Math.max(2 * Math.max(...others.map(first)), ...finiteValues(others));
+  const names = listing(diverged.map((curve) => curve.label));
+  return { limit, note: `Diverged and cut off above ${threeDigits(limit)}: ${names}.` };
 }
 
 function lossChart(runs, kind, xTitle) {
@@ -28,7 +28,7 @@ function lossChart(runs, kind, xTitle) {
   });
 }
 
-// The test at the end, as a mark at the last epoch.
+// The final test as a mark at the last epoch.
 function testMark(curve, runs) {
   const run = runs.find((its) => its.name === curve.run);
   if (!isNumber(run.test?.accuracy)) return null;
@@ -46,14 +46,14 @@ function accuracyChart(runs) {
       { ...(curveView.highlighted === curve.run ? {} : dashesOf(curve, groups)), ...curveLook(curve) }));
     const tested = curveView.ranks === 'mean' ? curves : [];
     const marks = tested.map((curve) => testMark(curve, runs)).filter((mark) => mark);
-    const share = { scale: { min: 0, suggestedMax: 1 },
+    const percentAxis = { scale: { min: 0, suggestedMax: 1 },
       ticks: { callback: (value) => `${Math.round(100 * value)} %` } };
     return { type: 'line', data: { datasets: [...lines, ...marks] },
-      options: chartOptions({ x: countAxis('epoch', curves), y: axis('training accuracy', share) },
+      options: chartOptions({ x: countAxis('epoch', curves), y: axis('training accuracy', percentAxis) },
       { callbacks: { title: ([first]) => `epoch ${first?.parsed.x ?? ''}`,
         label: (item) => ` ${item.dataset.label}: ${(100 * item.parsed.y).toFixed(1)} %` } },
       curveInteraction(curves.length)),
-      caption: [coincidenceNote(groups, curves), marks.length > 0 ? '◆ test accuracy at the end.' : '']
+      caption: [coincidenceNote(groups, curves), marks.length > 0 ? '◆ final test accuracy.' : '']
         .filter((part) => part).join(' ') };
   });
 }
@@ -77,5 +77,5 @@ function learningSection(page) {
       label: 'Line chart of the training accuracy over epochs, a curve for every run' }));
   }
   if (charts.length === 0) return null;
-  return section('learning', 'What it learned', [curveTools(runs), element('div', { class: 'charts' }, charts)]);
+  return section('learning', 'Loss and accuracy', [curveTools(runs), element('div', { class: 'charts' }, charts)]);
 }

@@ -1,5 +1,5 @@
-// The legend of all curves: point at a name to bring its curve out, press it to hide the curve. Every section with
-// curves has one; they show the same choices.
+// The legend of the curves: hovering over a name highlights its curve, pressing it hides or shows the curve. Every
+// section with curves has a legend; all of them show the same choices.
 
 const legendUpdates = [];
 
@@ -42,7 +42,7 @@ function ranksChoice(runs) {
   return choice;
 }
 
-// Buttons mean nothing on paper: there the names alone are shown.
+// On paper the names are printed without buttons.
 function curveTools(runs) {
   const names = runs.map((run) => run.name);
   const choice = ranksChoice(runs);
@@ -54,7 +54,7 @@ function curveTools(runs) {
     ...(names.length > 1 ? [legend, printed] : []), choice]);
 }
 
-// Marks a chart's builder as one that depends on the reader's choice of curves.
+// Marks the builder of a chart as dependent on the reader's choice of curves.
 function followingCurves(build) {
   return Object.assign(build, { followsCurves: true });
 }

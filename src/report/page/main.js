@@ -1,6 +1,6 @@
-// The page from top to bottom. What the data do not have is left out.
+// The page from top to bottom. Sections without data are left out.
 
-// Data with every list that the rest relies on.
+// The data of the page. Missing lists become empty ones.
 function readPage() {
   const page = JSON.parse(document.getElementById('page-data').textContent);
   const list = (value) => (Array.isArray(value) ? value : []);
@@ -14,7 +14,7 @@ function contents(sections) {
 }
 
 function footer(page) {
-  const made = page.made ? `Made ${page.made}` : 'Made';
+  const made = page.made ? `Created ${page.made}` : 'Created';
   return element('footer', {}, `${made} by Lockstep${page.version ? ` ${page.version}` : ''}. `
     + 'This file needs no network. Charts by Chart.js (MIT licence).');
 }

@@ -1,4 +1,4 @@
-// Which run has which colour. Methods keep theirs from report to report; other names take what is left.
+// Assigns a colour to every run. A method has the same colour in every report; other names take the free colours.
 
 const SERIES_COLOURS = 10;
 const METHOD_SLOTS = { alone: 0, ddp: 1, 'gather-scatter': 2, 'all-reduce': 3, coordinator: 4, p2p: 5, ring: 6 };
@@ -13,7 +13,7 @@ function assignColours(names) {
   });
 }
 
-// The name of a run's colour in page.css; null for what is no run.
+// The name of a run's colour in page.css; null if there is no such run.
 function runColour(name) {
   return runSlots.has(name) ? `series-${runSlots.get(name)}` : null;
 }

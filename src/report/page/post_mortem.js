@@ -1,11 +1,11 @@
-// How a run that failed came to its end: the verdict, the last second of every rank, and a row for each.
+// The post-mortem of a failed run: the verdict, the last second of every rank as a timeline, and a table of the ranks.
 
 const POST_MORTEM_KEYS = [
   { label: 'in an operation', colour: 'exposed' }, { label: 'waiting for other ranks', colour: 'wait' },
   { label: 'the rank ended', colour: 'ink', shape: 'mark' },
 ];
 
-// Lanes without operations have a height all the same, so that a rank that did nothing is seen.
+// Lanes without operations get a height too, so that every rank is visible.
 function layOutEnd(timeline) {
   const layout = layOut(timeline, 0);
   layout.lanes.forEach((lane) => { lane.height = Math.max(lane.height, ROW_HEIGHTS.communication); });
@@ -35,6 +35,6 @@ function postMortemOf(run, alone, index) {
 function postMortemSection(page) {
   const runs = page.runs.filter((run) => run.post_mortem);
   if (runs.length === 0) return null;
-  return section('post-mortem', 'How it ended', 
+  return section('post-mortem', 'Post-mortem',
     runs.flatMap((run, index) => postMortemOf(run, page.runs.length === 1, index)));
 }

@@ -1,4 +1,4 @@
-// On paper all is light, nothing is folded away, and drawings are as wide as the paper: shrunk ones could not be read.
+// For printing: light colours, everything unfolded, and charts as wide as the paper, because shrunk ones are unreadable.
 
 const PAPER_WIDTH = 640;  // CSS pixels, within the margins of A4 and Letter
 let onPaper = false;

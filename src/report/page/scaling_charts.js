@@ -1,26 +1,26 @@
-// How runs grow with the number of workers: speed-up against ideal, efficiency, time split, bandwidth.
+// Charts over the number of workers: speed-up against the ideal, efficiency, parts of the time, bandwidth.
 
-// Points in series: one a batch size, and a method where there are several.
+// Groups points into series: one per batch size, and per method if there are several.
 function scalingSeries(points) {
   const methods = new Set(points.map((point) => point.method));
   const groups = new Map();
   for (const point of [...points].sort((one, other) => one.workers - other.workers)) {
-    const name = [isNumber(point.batch) ? `batch ${point.batch} a worker` : null,
+    const name = [isNumber(point.batch) ? `batch ${point.batch} per worker` : null,
       methods.size > 1 || !isNumber(point.batch) ? point.method : null].filter((part) => part).join(', ') || 'runs';
     groups.set(name, [...(groups.get(name) ?? []), point]);
   }
   return [...groups].map(([name, its], index) => ({ name, points: its, colourName: `series-${1 + index % 9}` }));
 }
 
-// Worlds larger than the machine get hollow marks: they measure overhead.
+// Oversubscribed runs get hollow marks: they measure overhead.
 function scalingDataset(series, field, scale) {
-  const its = colour(series.colourName);
-  // One worker alone has no bandwidth: its 0 is no measurement.
+  const tint = colour(series.colourName);
+  // One worker has no bandwidth: its 0 is not a measurement.
   const known = series.points.filter((point) => isNumber(point[field]) && point[field] > 0);
   return { label: series.name, data: known.map((point) => ({ x: point.workers, y: scale * point[field] })),
-    parsing: false, clip: 8, borderColor: its, borderWidth: 2, pointRadius: 4, pointHoverRadius: 6,
-    pointBorderColor: its, pointBorderWidth: 2,
-    pointBackgroundColor: known.map((point) => (point.oversubscribed ? colour('card') : its)) };
+    parsing: false, clip: 8, borderColor: tint, borderWidth: 2, pointRadius: 4, pointHoverRadius: 6,
+    pointBorderColor: tint, pointBorderWidth: 2,
+    pointBackgroundColor: known.map((point) => (point.oversubscribed ? colour('card') : tint)) };
 }
 
 function workersAxis(points) {
@@ -30,7 +30,7 @@ function workersAxis(points) {
   ticks: { callback: (value) => String(value), autoSkip: false } });
 }
 
-// `ideal` of how many times as many workers as the fewest.
+// `ideal` is a function of the number of workers relative to the fewest.
 function idealLine(points, ideal) {
   const counts = points.map((point) => point.workers);
   const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
@@ -48,7 +48,7 @@ function scalingLines({ title, field, unit, digits, scale = 1, ideal, points, se
       { callbacks: { title: ([first]) => (first ? plural(first.parsed.x, 'worker') : ''),
         label: (item) => ` ${item.dataset.label}: ${item.parsed.y.toFixed(digits)} ${unit}` } }),
     caption: points.some((point) => point.oversubscribed)
-      ? 'Hollow marks: more workers than cores, which shows overhead, not speed-up.' : '',
+      ? 'Hollow marks: more threads than cores. These runs measure overhead, not speed-up.' : '',
   });
   return chartFigure({ title, build, label: `Line chart: ${title.toLowerCase()} over workers`,
     keys: colourKeys([...series.map((its) => ({ label: its.name, colour: its.colourName })),
@@ -57,44 +57,44 @@ function scalingLines({ title, field, unit, digits, scale = 1, ideal, points, se
 
 function pointLabel(point, series) {
   const name = point.workers > 1 ? series.find((its) => its.points.includes(point)).name : `batch ${point.batch ?? ''}`;
-  return `${plural(point.workers, 'worker')}, ${name.replace(' a worker', '')}${point.oversubscribed ? ' *' : ''}`;
+  return `${plural(point.workers, 'worker')}, ${name.replace(' per worker', '')}${point.oversubscribed ? ' *' : ''}`;
 }
 
-// What the training thread feels of communication; older files know only all of it.
-function feltCommunication(point) {
+// Seconds of exposed communication. Older files have only the total.
+function exposedCommunication(point) {
   return isNumber(point.exposed_seconds) ? point.exposed_seconds : point.communication_seconds;
 }
 
-// One worker alone begins the curve of every method, but is one bar.
+// The run with one worker is in the curve of every method, but gets a single bar.
 function splitPoints(series) {
   const seen = new Set();
   return series.flatMap((its) => its.points).filter((point) => {
     const again = point.workers === 1 && seen.has(point.batch);
     if (point.workers === 1) seen.add(point.batch);
-    return !again && isNumber(point.compute_seconds) && isNumber(feltCommunication(point));
+    return !again && isNumber(point.compute_seconds) && isNumber(exposedCommunication(point));
   });
 }
 
 function scalingSplit(series) {
   const known = splitPoints(series);
   if (known.length === 0) return null;
-  const total = (point) => point.compute_seconds + feltCommunication(point);
+  const total = (point) => point.compute_seconds + exposedCommunication(point);
   const unit = timeUnit(Math.max(...known.map(total)));
   const fields = [['compute', 'compute', (point) => point.compute_seconds],
-    ['exposed communication', 'exposed', feltCommunication]];
+    ['exposed communication', 'exposed', exposedCommunication]];
   const build = () => ({
     type: 'bar',
     data: { labels: known.map((point) => pointLabel(point, series)),
       datasets: fields.map(([label, name, value]) => ({ label, backgroundColor: colour(name), barThickness: 16,
         data: known.map((point) => value(point) * unit.perSecond) })) },
-    options: chartOptions({ x: axis(`${unit.name} an epoch`, { scale: { stacked: true, grace: '12%' } }),
+    options: chartOptions({ x: axis(`${unit.name} per epoch`, { scale: { stacked: true, grace: '12%' } }),
       y: namesAxis({ stacked: true }) },
     { callbacks: { label: (item) => ` ${item.dataset.label}: ${duration(item.raw / unit.perSecond)}` } },
     { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
     plugins: [barTotals((row) => duration(total(known[row])))],
-    caption: known.some((point) => point.oversubscribed) ? '* more workers than cores.' : '',
+    caption: known.some((point) => point.oversubscribed) ? '* more threads than cores.' : '',
   });
-  return chartFigure({ title: 'Compute and communication of an epoch', wide: true, build,
+  return chartFigure({ title: 'Compute and communication per epoch', wide: true, build,
     height: 64 + 28 * known.length,
     label: 'Stacked bars of compute and exposed communication for every number of workers and batch',
     keys: colourKeys(fields.map(([label, name]) => ({ label, colour: name }))) });
@@ -111,8 +111,9 @@ function scalingSection(page) {
     { title: 'Bandwidth', field: 'bandwidth_mbs', unit: 'MB/s', digits: 0 },
     { title: 'Time per epoch', field: 'seconds_per_epoch', unit: 's', digits: 2 },
   ].filter(({ field }) => has(field)).map((line) => scalingLines({ ...line, points, series }));
-  const weak = page.scaling.weak ? 'Weak scaling: every worker brings images of its own; ideally the time stays.'
-    : 'Strong scaling: the same images are shared out to more workers.';
-  return section('scaling', 'Scaling', [element('p', { class: 'lead' }, weak),
+  const lead = page.scaling.weak
+    ? 'Weak scaling: every worker has the same number of images. Ideally the time per epoch is constant.'
+    : 'Strong scaling: the same images are divided among more workers.';
+  return section('scaling', 'Scaling', [element('p', { class: 'lead' }, lead),
     element('div', { class: 'charts' }, [...lines, scalingSplit(series)])]);
 }

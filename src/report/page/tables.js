@@ -1,9 +1,9 @@
-// Tables as text: sortable, with the meaning of their columns, and a button that copies them as CSV.
+// Sortable tables, with explanations of their columns and a button that copies them as CSV.
 
-const LONG_CELL = 34;  // characters, above which a cell has lines
+const LONG_CELL = 34;  // characters above which the text of a cell wraps
 const NO_VALUE = new Set(['', '–', '-', 'n/a']);
 
-// A column is a column of numbers if every cell that has a value begins with one: "3.98", "36 924", "2 ×".
+// A column is numeric if every cell with a value is a number, perhaps with a sign after it: "3.98", "36,924", "2 ×".
 function isNumberColumn(rows, column) {
   const cells = rows.map((row) => String(row[column] ?? '')).filter((cell) => !NO_VALUE.has(cell));
   return cells.length > 0 && cells.every((cell) => /^[−+-]?[\d.,]+(e[+-]?\d+)?\s*[%×*†]*$/i.test(cell));
@@ -28,12 +28,12 @@ function bodyRow(row, numbers) {
     const text = String(cell ?? '');
     const look = numbers[column] ? 'number' : text.length > LONG_CELL && 'wrap';
     if (column > 0) return element('td', { class: look }, text);
-    const its = runColour(text);
-    return element('th', { scope: 'row' }, its ? [swatch(its), text] : text);
+    const tint = runColour(text);
+    return element('th', { scope: 'row' }, tint ? [swatch(tint), text] : text);
   }));
 }
 
-// A heading sorts its table: numbers from the smallest first, at the second press from the largest.
+// A heading that sorts its table: ascending at the first press, descending at the second.
 function headCell(title, column, explain, numbers, sort) {
   const press = () => sort(column, cell);
   const cell = element('th', { scope: 'col', class: numbers[column] ? 'number' : null, title: explain?.[title],
@@ -65,7 +65,7 @@ function scrollBox(label, table) {
 function meanings(columns, explain) {
   const known = columns.filter((title) => explain?.[title]);
   if (known.length === 0) return null;
-  return element('details', {}, [element('summary', {}, 'What the columns mean'),
+  return element('details', {}, [element('summary', {}, 'Explanation of the columns'),
     definitions({ class: 'meanings' }, known.map((title) => [title, explain[title]]))]);
 }
 

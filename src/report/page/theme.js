@@ -1,5 +1,5 @@
-// Light or dark: the system's choice until the reader makes one. Canvases do not follow style sheets, so what draws
-// on them asks for its colours here and is told when they change.
+// Light or dark theme: that of the system until the reader chooses one. Canvases do not follow style sheets, so drawing
+// code gets its colours here and is notified when they change.
 
 const themeWatchers = [];
 const darkSystem = window.matchMedia('(prefers-color-scheme: dark)');
@@ -15,8 +15,8 @@ function colour(name) {
   return colourCache.get(name);
 }
 
-function faded(hexColour, share) {
-  return hexColour + Math.round(255 * share).toString(16).padStart(2, '0');
+function faded(hexColour, opacity) {
+  return hexColour + Math.round(255 * opacity).toString(16).padStart(2, '0');
 }
 
 function onThemeChange(watcher) {

@@ -1,8 +1,8 @@
-// Time over iterations, and bytes.
+// Charts of time per iteration, and of bytes.
 
 const timeView = { logarithmic: false };
 
-// 1, 1.5, 2, 3, 5 or 7 times a power of ten: what an axis may end with.
+// Rounds up to the end of an axis: 1, 1.5, 2, 3, 5 or 7 times a power of ten.
 function roundedUp(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * [1, 1.5, 2, 3, 5, 7, 10].find((factor) => factor * power >= value * (1 - 1e-9));
@@ -13,8 +13,8 @@ function medianOf(curve) {
   return values.length > 0 ? quantile(values, 0.5) : 0;
 }
 
-// A few iterations take many times the usual (the first sets things up, others were interrupted): a linear axis ends
-// a little above twice the slowest run's median, and the caption says what was left out.
+// A few iterations take many times as long as the others (the first includes setup, others were interrupted). A linear
+// axis ends a little above twice the median of the slowest run, and the caption counts the points above it.
 function timeLimit(curves, unit) {
   const limit = roundedUp(Math.max(1e-9, 2.2 * Math.max(0, ...curves.map(medianOf))));
   const values = finiteValues(curves);
@@ -29,7 +29,7 @@ function inUnit(curve, unit) {
   return { ...curve, points: curve.points.map(({ x, y }) => ({ x, y: y * unit.perSecond })) };
 }
 
-// Single iterations as faint dots behind the running median.
+// The running median as a line, and single iterations as faint dots behind it.
 function timeDatasets(curve, reach) {
   const look = curveLook(curve);
   const line = curveDataset(curve, look, reach > 0 ? runningMedian(curve.points, reach) : curve.points);
@@ -50,10 +50,10 @@ function iterationTimeChart(runs) {
     const longest = Math.max(0, ...curves.map((curve) => curve.points.length));
     const reach = longest >= 40 ? Math.ceil(longest / 60) : 0;
     const { limit, note } = timeLimit(curves, unit);
-    const smooth = reach > 0 ? `Lines: median of ${2 * reach + 1} points in a row. ` : '';
+    const smooth = reach > 0 ? `Lines: running median of ${2 * reach + 1} points. ` : '';
     const scale = timeView.logarithmic ? { type: 'logarithmic' } : { min: 0, max: limit };
     return { type: 'line', data: { datasets: curves.flatMap((curve) => timeDatasets(curve, reach)) },
-      options: chartOptions({ x: countAxis('iteration', curves), y: axis(`${unit.name} an iteration`, { scale }) },
+      options: chartOptions({ x: countAxis('iteration', curves), y: axis(`${unit.name} per iteration`, { scale }) },
       { filter: (item) => item.dataset.label !== 'dots',
         callbacks: { title: ([first]) => `iteration ${first?.parsed.x ?? ''}`,
           label: (item) => ` ${item.dataset.label}: ${duration(item.parsed.y / unit.perSecond)}` } },
@@ -72,7 +72,8 @@ function logarithmicButton() {
   return button;
 }
 
-// Rank 0 apart from the others: methods that meet at rank 0 lose there. One run shows all of its ranks.
+// Bytes of rank 0 and of the others, because some methods send everything through rank 0. A page of one run shows all of
+// its ranks.
 function trafficRows(runs) {
   const known = runs.map((run) => ({ name: run.name, ranks: (run.summary?.ranks ?? [])
     .filter((record) => isNumber(record.bytes_per_iteration)) })).filter(({ ranks }) => ranks.length > 1);
@@ -91,14 +92,14 @@ function trafficChart(rows) {
     type: 'bar',
     data: { labels: rows.map((row) => row.label), datasets: kinds.map(([label, name], index) => ({ label,
       data: rows.map((row) => row.values[index] / unit.bytes), backgroundColor: colour(name), barThickness: 11 })) },
-    options: chartOptions({ x: axis(`${unit.name} an iteration`, { scale: { min: 0 } }),
+    options: chartOptions({ x: axis(`${unit.name} per iteration`, { scale: { min: 0 } }),
       y: namesAxis() },
     { callbacks: { label: (item) => ` ${rows[0].values.length > 1 ? `${item.dataset.label}: ` : ''}`
       + byteCount(item.raw * unit.bytes) } },
     { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
-    caption: 'What a rank sends to the others in an iteration.',
+    caption: 'Bytes that a rank sends to other ranks per iteration.',
   });
-  return chartFigure({ title: 'Bytes an iteration', wide: true, height: 64 + (kinds.length > 1 ? 38 : 26) * rows.length,
+  return chartFigure({ title: 'Bytes per iteration', wide: true, height: 64 + (kinds.length > 1 ? 38 : 26) * rows.length,
     build, label: 'Bars of the bytes that ranks send in an iteration',
     keys: kinds.length > 1 ? colourKeys(kinds.map(([label, name]) => ({ label, colour: name }))) : null });
 }

@@ -1,12 +1,12 @@
-// How an iteration's time splits: bars of compute, exposed communication, waiting and data.
+// The parts of an iteration's time as bars: compute, exposed communication, waiting and data.
 
 const TIME_PARTS = [['compute', 'compute'], ['exposed', 'exposed communication'], ['wait', 'waiting for other ranks'],
   ['data', 'data']];
 
-// Waiting may lie within communication that backward hides: only what the training thread feels is counted.
+// Part of the waiting may be hidden by backward: at most the exposed time is counted as waiting.
 function splitOf(compute, exposed, wait, data) {
-  const felt = Math.min(wait, exposed);
-  return { compute, exposed: exposed - felt, wait: felt, data };
+  const exposedWait = Math.min(wait, exposed);
+  return { compute, exposed: exposed - exposedWait, wait: exposedWait, data };
 }
 
 function splitOfRun({ name, parts }) {
@@ -25,7 +25,7 @@ function splitOfRank(record) {
     ...splitOf(value('compute'), value('exposed_communication'), value('wait'), value('data')) };
 }
 
-// A page of one run shows its ranks instead: there a straggler can be seen.
+// A page of one run shows its ranks instead, so that a straggler is visible.
 function timeSplits(runs) {
   const splits = runs.length === 1 && (runs[0].summary?.ranks ?? []).length > 1
     ? runs[0].summary.ranks.map(splitOfRank) : runs.map(splitOfRun);
@@ -36,7 +36,7 @@ function totalOf(split) {
   return TIME_PARTS.reduce((sum, [part]) => sum + split[part], 0);
 }
 
-// Writes each bar's total at its end, or within it where the chart is too narrow.
+// Writes the total of each bar at its end, or inside it if the chart is too narrow.
 function barTotals(text) {
   return { id: 'barTotals', afterDatasetsDraw: ({ ctx, chartArea, data, scales }) => {
     ctx.save();
@@ -60,7 +60,7 @@ function splitTooltip(splits) {
       + ` (${percent(item.raw / item.dataset.perSecond / totalOf(splits[item.dataIndex]))})`,
     footer: ([first]) => {
       const hidden = first ? splits[first.dataIndex].hidden : 0;
-      return hidden > 0 ? `behind backward, at no cost: ${duration(hidden)}` : '';
+      return hidden > 0 ? `hidden by backward: ${duration(hidden)}` : '';
     } } };
 }
 
@@ -72,12 +72,12 @@ function timeSplitChart(splits) {
       perSecond: unit.perSecond, data: splits.map((split) => split[part] * unit.perSecond), barThickness: 20,
       backgroundColor: colour(part) })) },
     options: chartOptions({
-      x: axis(`${unit.name} an iteration`, { scale: { stacked: true, grace: '12%' } }),
+      x: axis(`${unit.name} per iteration`, { scale: { stacked: true, grace: '12%' } }),
       y: namesAxis({ stacked: true }),
     }, splitTooltip(splits), { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
     plugins: [barTotals((row) => duration(totalOf(splits[row])))],
-    caption: 'Mean over all iterations but the first, and over ranks. Communication that backward hides costs nothing '
-      + 'and is not in the bars.',
+    caption: 'Mean over all iterations except the first. Communication hidden by backward takes no extra time and is not '
+      + 'shown.',
   });
   return chartFigure({ title: 'Where the time goes', wide: true, height: 64 + 34 * splits.length, build,
     label: 'Stacked bars of the time of an iteration: compute, exposed communication, waiting, data',

@@ -1,14 +1,14 @@
 // The timeline of one iteration: a lane for each rank and stream, on one clock.
 
-// What is shown: the run's timeline and its layout, the view in microseconds, and the elements.
-let board = null;
-const boards = [];  // this one, and those of other sections
+// A board is a timeline on the page: its data and layout, the view in microseconds, and the elements.
+let board = null;   // that of the section `timeline`
+const boards = [];  // of all sections
 
 const TIMELINE_KEYS_SHOWN = [
   { label: 'forward', colour: 'forward' }, { label: 'backward', colour: 'compute' },
   { label: 'optimizer', colour: 'optimizer' }, { label: 'synchronise', colour: 'synchronise' },
-  { label: 'communication behind backward', colour: 'hidden' },
-  { label: 'waiting behind backward', colour: 'hidden-wait' },
+  { label: 'communication hidden by backward', colour: 'hidden' },
+  { label: 'waiting hidden by backward', colour: 'hidden-wait' },
   { label: 'exposed communication', colour: 'exposed' }, { label: 'waiting for other ranks', colour: 'wait' },
   { label: 'gradient ready', colour: 'gradient', shape: 'mark' },
 ];
@@ -38,7 +38,7 @@ function paintBoard(its) {
   its.range.textContent = `${start} to ${end} ms`;
 }
 
-// Another run, or another depth of operations.
+// Shows the timeline of another run.
 function loadTimeline(timeline) {
   board.timeline = timeline;
   board.extent = extentOf(timeline);
@@ -60,7 +60,7 @@ function zoomButtons(its, whole) {
     button('Reset', whole, () => resetView(its))]);
 }
 
-// An empty one, whose elements' ids begin with `name`.
+// An empty board. The ids of its elements start with `name`.
 function makeBoard(name) {
   const canvas = element('canvas', { role: 'img', tabindex: '0', id: `${name}-canvas` });
   const its = { canvas, tip: element('div', { class: 'tip', hidden: true }), levels: 2, view: null, scale: null,
@@ -70,19 +70,19 @@ function makeBoard(name) {
   return its;
 }
 
-// Once the board has what it shows.
+// Connects a board to its input events. REQUIRES: it has its timeline and layout.
 function openBoard(its) {
   its.view = { ...its.extent };
   listenToTimeline(its);
   new ResizeObserver(() => its.draw()).observe(its.canvas);
 }
 
-// The canvas with its legend, and how to move in it.
+// The canvas with its legend and a hint how to move and zoom.
 function timelineFigure(its, keys) {
   return element('figure', { class: 'chart' }, [colourKeys(keys),
     element('div', { class: 'timeline' }, [its.canvas, its.tip]),
     element('p', { class: 'hint' },
-      'Drag to move; + and − or, after a click, the wheel to zoom; double click for all.')]);
+      'Drag to move. Zoom with + and −, or with the wheel after a click. Double-click to reset.')]);
 }
 
 function newBoard(runs) {
@@ -110,6 +110,6 @@ function timelineSection(page) {
     (run.timeline?.lanes ?? []).some((lane) => clean(lane.spans).length > 0));
   if (runs.length === 0) return null;
   newBoard(runs);
-  return section('timeline', 'One iteration, moment by moment', [board.words, timelineTools(runs),
+  return section('timeline', 'Timeline of one iteration', [board.words, timelineTools(runs),
     timelineFigure(board, TIMELINE_KEYS_SHOWN), board.table]);
 }

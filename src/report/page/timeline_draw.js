@@ -1,10 +1,10 @@
-// Drawing the timeline on its canvas.
+// Draws a timeline on its canvas.
 
 const PART_COLOURS = { data: 'data', forward: 'forward', backward: 'compute', synchronise: 'synchronise',
   optimizer: 'optimizer' };
 const TEXT_ON = { compute: 'on-dark', optimizer: 'on-dark', synchronise: 'ink' };
 
-// Where microseconds are on the canvas, for a view of {start, end} beside a gutter of labels.
+// Converts between microseconds and canvas pixels, for a view of {start, end} right of a gutter with labels.
 function timeScale(view, width, gutter) {
   const perMicrosecond = (width - gutter) / (view.end - view.start);
   return { x: (time) => gutter + (time - view.start) * perMicrosecond,
@@ -25,7 +25,7 @@ function drawAxis(context, scale, view, height) {
   }
 }
 
-// A box between two moments, at least a hair wide, cut at the edges of the view.
+// A box between two times, at least 0.75 pixels wide, clipped to the view.
 function fillSpan(context, scale, [begin, end], top, height, style) {
   const left = Math.max(scale.gutter, scale.x(begin));
   const right = Math.min(scale.width, scale.x(end));
@@ -36,7 +36,7 @@ function fillSpan(context, scale, [begin, end], top, height, style) {
   return { left, width };
 }
 
-// What of a span is within the view: where its name may go.
+// The part of a span inside the view, where its name is drawn.
 function visibleArea(scale, begin, end) {
   const left = Math.max(scale.gutter, scale.x(begin));
   return { left, width: Math.min(scale.width, scale.x(end)) - left };
@@ -46,7 +46,7 @@ function shortName(name) {
   return String(name).replace(/^autograd::engine::evaluate_function: /, '').replace(/^(aten|torch::autograd)::/, '');
 }
 
-// Names only where they fit whole.
+// Draws a name if it fits completely.
 function drawName(context, name, area, top, height, style) {
   if (!area || area.width < 24 || height < 13) return;
   const text = shortName(name);
@@ -69,7 +69,7 @@ function drawTrainingBox(context, scale, { span, top, height, within: outer }) {
   fillSpan(context, scale, ends, top, height, faded(base, 0.55));
 }
 
-// Green where backward hides it, orange where it does not; paler while the slowest rank had not come.
+// Green while backward hides it, orange otherwise; paler while waiting for the slowest rank.
 function drawCommunicationBox(context, scale, { span, top, height }, backward) {
   const end = span.start + span.length;
   const waited = span.start + Math.min(isNumber(span.wait) ? span.wait : 0, span.length);
@@ -86,7 +86,7 @@ function drawCommunicationBox(context, scale, { span, top, height }, backward) {
     height, waited > span.start ? colour('on-pale') : colour('on-dark'));
 }
 
-// A triangle where each gradient was ready: a bucket starts when its last one is.
+// A triangle where a gradient was ready. A bucket starts with its last gradient.
 function drawMarks(context, scale, lane) {
   context.fillStyle = colour('gradient');
   for (const mark of lane.marks) {
@@ -101,7 +101,7 @@ function drawMarks(context, scale, lane) {
   }
 }
 
-// Where the rank ended.
+// A bar where the rank ended.
 function drawEnd(context, scale, lane) {
   const x = scale.x(lane.end);
   if (!isNumber(lane.end) || x < scale.gutter || x > scale.width) return;
@@ -123,7 +123,7 @@ function drawLabels(context, lane, gutter) {
   else if (!lane.first) context.fillText('comm.', 0, middle);
 }
 
-// Draws all lanes of a layout for a view. `context` is scaled to CSS pixels already.
+// Draws all lanes of a layout for a view. REQUIRES: `context` is scaled to CSS pixels.
 function paintTimeline(context, layout, timeline, view, width, gutter) {
   const scale = timeScale(view, width, gutter);
   context.clearRect(0, 0, width, layout.height);

@@ -1,5 +1,5 @@
-// Zooming and moving the timeline: wheel, pinch, drag, keys and buttons. `board` is the timeline's state, see
-// timeline.js; all that happens here ends in setView.
+// Zooms and moves a timeline: wheel, pinch, drag, keys and buttons. `board` is its state, see timeline.js. All input ends
+// in setView.
 
 const CLOSEST_MICROSECONDS = 2;
 
@@ -11,16 +11,17 @@ function setView(board, start, end) {
   board.draw();
 }
 
-// Makes the view `factor` times as long, with the moment `about` staying where it is on the screen.
+// Makes the view `factor` times as long. The time `about` stays where it is on the screen.
 function zoom(board, factor, about) {
   const { start, end } = board.view;
   const centre = about ?? (start + end) / 2;
   setView(board, centre - (centre - start) * factor, centre + (end - centre) * factor);
 }
 
-function pan(board, share) {
+// Moves the view by a fraction of its length.
+function pan(board, fraction) {
   const { start, end } = board.view;
-  const shift = share * (end - start);
+  const shift = fraction * (end - start);
   setView(board, start + shift, end + shift);
 }
 
@@ -28,8 +29,8 @@ function resetView(board) {
   setView(board, board.extent.start, board.extent.end);
 }
 
-// The wheel belongs to the page until the reader takes hold of the timeline (a click, or the control key, which is
-// also how browsers report a pinch on a touchpad).
+// The wheel scrolls the page until the timeline has the focus (after a click) or the control key is pressed. Browsers
+// report a pinch on a touchpad as a wheel with the control key.
 function onWheel(board, event) {
   if (!event.ctrlKey && document.activeElement !== board.canvas) return;
   const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
@@ -54,7 +55,7 @@ function onKey(board, event) {
   act(board);
 }
 
-// One finger or the mouse moves; two fingers also zoom about their middle.
+// One finger or the mouse moves the view. Two fingers also zoom about the point between them.
 function onMove(board, fingers, event) {
   const before = fingers.get(event.pointerId);
   if (!before) {

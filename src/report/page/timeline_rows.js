@@ -1,12 +1,12 @@
-// Where the timeline's spans go: a lane for each rank and stream, in it a row for each depth.
+// The layout of a timeline: a lane for each rank and stream, with a row for each depth.
 
 const ROW_HEIGHTS = { part: 22, operation: 10, communication: 15 };
 const MARK_STRIP = 9;
 const AXIS_HEIGHT = 26;
 const MOST_ROWS = 6;
 
-// Spans begin in the first row that is free: nested ones come below what encloses them, concurrent ones below each
-// other. Those beyond the last row share it.
+// Puts each span into the first free row: nested spans lie below the enclosing one, concurrent ones below each other.
+// Spans beyond the last row overlap in it.
 function packRows(spans, most) {
   const ends = [];
   return [...spans].sort((one, other) => one.start - other.start || other.length - one.length).map((span) => {
@@ -21,7 +21,7 @@ function clean(spans) {
   return (spans ?? []).filter((span) => isNumber(span.start) && isNumber(span.length) && span.length >= 0);
 }
 
-// [{span, top, height}] of a training lane: parts, and below them as many levels of operations as asked for.
+// [{span, top, height}] of a training lane: parts, and below them `levels` rows of operations.
 function trainingBoxes(lane, top, levels) {
   const spans = clean(lane.spans);
   const parts = spans.filter((span) => span.kind === 'part');
@@ -46,7 +46,7 @@ function communicationBoxes(lane, top) {
     height: ROW_HEIGHTS.communication - 1 })), height: rows * ROW_HEIGHTS.communication };
 }
 
-// Everything to draw, from top to bottom, ranks together. Levels: how deep operations are shown.
+// Everything to draw, from top to bottom, rank by rank. `levels` is the number of rows of operations.
 function layOut(timeline, levels) {
   const lanes = [];
   let top = AXIS_HEIGHT;
@@ -66,20 +66,20 @@ function layOut(timeline, levels) {
   return { lanes, height: top + 4 };
 }
 
-// The intervals in which a rank's backward went on: communication within them costs nothing.
+// The intervals of a rank's backward. Communication inside them is hidden.
 function backwardOf(timeline, rank) {
   const lane = (timeline.lanes ?? []).find((its) => its.rank === rank && its.stream === 'training');
   return clean(lane?.spans).filter((span) => span.kind === 'part' && span.name === 'backward')
     .map((span) => [span.start, span.start + span.length]);
 }
 
-// The pieces of a span that lie within any of the intervals.
+// The pieces of a span inside any of the intervals.
 function within(span, intervals) {
   return intervals.map(([begin, end]) => [Math.max(begin, span.start), Math.min(end, span.start + span.length)])
     .filter(([begin, end]) => end > begin);
 }
 
-// What is left of [begin, end] without the pieces. REQUIRES: pieces within it, in order, apart from each other.
+// The rest of [begin, end] without the pieces. REQUIRES: pieces inside it, in order, disjoint.
 function outside([begin, end], pieces) {
   const edges = [begin, ...pieces.flat(), end];
   const left = [];
@@ -87,14 +87,14 @@ function outside([begin, end], pieces) {
   return left.filter(([from, to]) => to > from);
 }
 
-// From the first moment to the last; ranks may have begun before rank 0, which is moment 0.
+// The times of the first and the last event. Time 0 is rank 0's start; other ranks may start earlier.
 function extentOf(timeline) {
   const spans = (timeline.lanes ?? []).flatMap((lane) => clean(lane.spans));
   return { start: spans.reduce((least, span) => Math.min(least, span.start), 0),
     end: spans.reduce((most, span) => Math.max(most, span.start + span.length), timeline.microseconds ?? 0) };
 }
 
-// How much of all ranks' collectives backward hid, in words.
+// A sentence: how much of the time in collectives backward hid.
 function overlapInWords(timeline) {
   let [all, hidden] = [0, 0];
   for (const lane of (timeline.lanes ?? []).filter((its) => its.stream === 'communication')) {
@@ -106,5 +106,5 @@ function overlapInWords(timeline) {
   }
   if (all === 0) return 'No collectives were recorded in this iteration.';
   return hidden > 0 ? `Backward hides ${percent(hidden / all)} of the time in collectives (all ranks together).`
-    : 'No collective ran while backward went on: all communication is exposed.';
+    : 'No collective overlapped with backward: all communication is exposed.';
 }

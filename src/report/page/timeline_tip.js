@@ -1,6 +1,6 @@
-// What the pointer is on, in words.
+// The tooltip of a timeline.
 
-// The span or mark under a place on the canvas, null for none. Inner spans win over those around them.
+// The span or mark at a position on the canvas, null for none. Of nested spans the innermost.
 function hitOf(layout, scale, x, y) {
   const time = scale.time(x);
   const slack = 2 * (scale.time(1) - scale.time(0));
@@ -21,12 +21,12 @@ function spanLines(span, hidden) {
   const lines = [`${duration(span.length / 1e6)}, from ${(span.start / 1e3).toFixed(3)} ms`];
   if (isNumber(span.bytes)) lines.push(byteCount(span.bytes));
   if (span.detail) lines.push(String(span.detail));
-  if (isNumber(span.wait)) lines.push(`${duration(span.wait / 1e6)} of it until the slowest rank had come`);
-  if (hidden > 0) lines.push(`${duration(hidden / 1e6)} of it behind backward`);
+  if (isNumber(span.wait)) lines.push(`${duration(span.wait / 1e6)} of it waiting for the slowest rank`);
+  if (hidden > 0) lines.push(`${duration(hidden / 1e6)} of it hidden by backward`);
   return lines;
 }
 
-// Title and lines for what was hit.
+// Title and lines of the tooltip.
 function tipText(hit, timeline) {
   if (hit.mark) {
     return { title: `Gradient ready: ${hit.mark.name}`,
@@ -38,7 +38,7 @@ function tipText(hit, timeline) {
     ...spanLines(hit.span, hidden)] };
 }
 
-// Shows the tip beside the pointer, on the side where there is room; without an event, or over nothing, hides it.
+// Shows the tooltip beside the pointer, on the side with more room. Hides it without an event or a span.
 function showTip({ tip, layout, scale, timeline, canvas }, event) {
   const hit = event ? hitOf(layout, scale, event.offsetX, event.offsetY) : null;
   tip.hidden = hit === null;
@@ -52,7 +52,7 @@ function showTip({ tip, layout, scale, timeline, canvas }, event) {
   tip.style.top = `${event.offsetY + 14}px`;
 }
 
-// The same iteration for those who cannot see the drawing, or want the numbers.
+// The iteration as a table, for screen readers and for exact numbers.
 function timelineTable(timeline) {
   const most = 400;
   const rows = (timeline.lanes ?? []).flatMap((lane) => clean(lane.spans)
@@ -63,5 +63,5 @@ function timelineTable(timeline) {
   const shortened = rows.length > most ? `, the first ${most}` : '';
   return tableBlock({ title: `Iteration ${timeline.iteration ?? ''}: parts and collectives${shortened}`,
     rows: rows.slice(0, most),
-    columns: ['rank', 'stream', 'what', 'start ms', 'length ms', 'bytes', 'wait ms', 'algorithm'] });
+    columns: ['rank', 'stream', 'event', 'start ms', 'length ms', 'bytes', 'wait ms', 'algorithm'] });
 }

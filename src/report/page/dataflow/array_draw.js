@@ -1,9 +1,9 @@
-// Draws the array: elements with their filter row (green), the input row that slides by (blue) and the psum (red).
+// Draws the array: processing elements with their filter row (green), input row (blue) and partial sum (red).
 
-const CELL = 26;  // CSS pixels of one word
+const CELL = 26;  // CSS pixels per word
 const GAP = 22;   // between elements
 
-// How wide the rows of an element are, and whether there is room for numbers at all.
+// The size of an element and the number of words shown in its rows.
 function elementShape(player_) {
   const { recording } = player_;
   const taps = recording.filter[0][0][0].length;
@@ -30,18 +30,18 @@ function word(context, x, y, value, { fill, ink, strong }) {
   context.fillText(String(value), x + CELL / 2, y + CELL / 2 + 0.5);
 }
 
-// What an element is doing: the product of this cycle, or, between products, the first that its pass has.
+// The product that an element computes in this cycle; null if it computes none.
 function activityOf(cycle, number) {
   return (cycle.products ?? []).find((product) => product[0] === number) ?? null;
 }
 
-// Where the window begins, and the first column of the input row that is shown.
+// The first column of the window, and the first shown column of the input row.
 function windowOf(product, row, shape, stride) {
   const start = product ? product[4] * stride : 0;
   return { start, from: Math.max(0, Math.min(start, row.length - shape.shown)) };
 }
 
-// The filter slides along the input: it stands above its window.
+// The filter row, drawn above its window of the input row.
 function drawFilterRow(context, x, y, weights, product) {
   weights.forEach((weight, tap) => {
     const used = product && tap >= product[5] && tap < product[5] + product[6];
@@ -98,7 +98,7 @@ function drawPsum(context, player_, product, x, y) {
   context.fillText(`= ${psum}`, x, y + 30);
 }
 
-// Psums that move up, as red arrows with the sum that arrives.
+// Partial sums that move up, as red arrows with the resulting sum.
 function drawHops(context, cycle, places, shape) {
   context.font = `600 12px ${Chart.defaults.font.family}`;
   for (const [from, to, , , , , sum] of cycle.hops ?? []) {
@@ -133,7 +133,7 @@ function drawArrow(context, x1, y1, x2, y2) {
   context.fill();
 }
 
-// Few elements are drawn larger, many smaller, as long as they can be read; beyond that the box scrolls.
+// Fits the array into its box, within the limits of readability; a larger array scrolls.
 function fittingScale(canvas, width) {
   const room = canvas.parentElement ? canvas.parentElement.clientWidth - 14 : width;
   return Math.max(0.6, Math.min(1.7, room / width));

@@ -1,4 +1,4 @@
-// A cycle in words.
+// Describes a cycle as a sentence.
 
 function productText(player_, product) {
   const [number, image, filter, channel, column, tap, count, psum] = product;
@@ -18,7 +18,7 @@ function cycleSentence(player_, cycle) {
   if (products.length > 0) parts.push(`${plural(products.length, 'element')} multiply`);
   const read = [[cycle.filter_words, 'filter'], [cycle.ifmap_words, 'input']].filter(([words]) => words > 0)
     .map(([words, kind]) => `${plural(words, `${kind} word`)}`);
-  if (read.length > 0) parts.push(`the buffer sends ${listing(read)}, each once for all who share it`);
+  if (read.length > 0) parts.push(`the buffer sends ${listing(read)}, each once for all elements that use it`);
   const hops = (cycle.hops ?? []).map((hop) => `PE${hop[0] + 1} → PE${hop[1] + 1}: ${hop[6]}`);
   if (hops.length > 0) {
     parts.push(hops.length <= 4 ? `psums move up (${hops.join('; ')})` : `${hops.length} psums move up`);
@@ -28,5 +28,5 @@ function cycleSentence(player_, cycle) {
     parts.push(writes.length <= 4 ? `sums are written (${writes.join('; ')})` : `${writes.length} sums are written`);
   }
   const text = parts.join(', ');
-  return text ? `${text[0].toUpperCase()}${text.slice(1)}.` : 'Nothing happens.';
+  return text ? `${text[0].toUpperCase()}${text.slice(1)}.` : 'No activity.';
 }

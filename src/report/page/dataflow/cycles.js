@@ -1,4 +1,4 @@
-// The page that plays cycles back: the array, the output as it grows, counters, and what happens in words.
+// The page that plays cycles back: the array, the output so far, counters, and a sentence on each cycle.
 
 function matrix(id, plane) {
   return element('table', { class: 'matrix', id }, element('tbody', {}, plane.map((row, y) =>
@@ -18,7 +18,7 @@ function outputPlanes(recording) {
 const COUNTERS = [['macs', 'multiply-accumulates'], ['filter', 'filter words read'], ['ifmap', 'input words read'],
   ['hops', 'psum hops'], ['psumReads', 'psums read back'], ['writes', 'psums written']];
 
-// What has happened up to and including each cycle: the counters then.
+// The counters after each cycle.
 function countersOverTime(cycles) {
   const sums = Object.fromEntries(COUNTERS.map(([name]) => [name, 0]));
   return cycles.map((cycle) => {
@@ -48,14 +48,14 @@ function cyclesBody(page) {
   player = makePlayer(recording);
   return [
     section('array', 'The array', [
-      element('p', { class: 'lead' }, 'Each element keeps a row of a filter and slides it along a row of the input. '
-        + 'Up a column, psums add up to a row of the output. '
+      element('p', { class: 'lead' }, 'Each element holds a row of a filter and slides it along a row of the input. '
+        + 'Partial sums (psums) move up the columns and add up to rows of the output. '
         + `Mapping: ${recording.mapping}; `
-        + `${plural(recording.mac_width, 'product')} a cycle in each element.`),
+        + `${plural(recording.mac_width, 'product')} per cycle in each element.`),
       playerControls(), legendOfColours(),
       element('p', { id: 'now', class: 'now', 'aria-live': 'polite' }),
-      element('div', { class: 'theatre' }, [element('div', { class: 'scroll stage' }, player.canvas),
-        element('div', { class: 'result' }, [element('h3', {}, 'The output so far'), outputPlanes(recording)])])]),
+      element('div', { class: 'array-and-output' }, [element('div', { class: 'scroll array-box' }, player.canvas),
+        element('div', { class: 'result' }, [element('h3', {}, 'Output so far'), outputPlanes(recording)])])]),
     counterList(),
   ];
 }

@@ -1,4 +1,4 @@
-// Stacked bars of every layer: where the energy goes, where the time goes, what moves.
+// Stacked bars of every layer: energy, time and words moved.
 
 const ENERGY_PARTS = [['alu', 'ALU', 'series-1'], ['register', 'registers', 'series-6'], ['array', 'between elements',
   'series-3'], ['buffer', 'buffer', 'series-5'], ['dram', 'DRAM', 'series-2']];
@@ -10,7 +10,7 @@ function wordsSum(words) {
   return WORD_PARTS.reduce((sum, [part]) => sum + words[part], 0);
 }
 
-// "k", "M", "G": an axis up to `largest` is labelled in it.
+// The unit of an axis up to `largest`: "k", "M" or "G".
 function amountUnit(largest) {
   return [['G', 1e9], ['M', 1e6], ['k', 1e3]].find(([, size]) => largest >= 2 * size) ?? ['', 1];
 }
@@ -21,7 +21,7 @@ function rowLabel(page, layer) {
     .filter((part) => part).join(' · ');
 }
 
-// `rows` of {label, values by part}; `unit` is written at the axis and scales all values.
+// `rows` are {label, values by part}. All values are divided by `scale`; `unitName` labels the axis.
 function stackedBars({ title, label, rows, parts, unitName, scale, text, caption }) {
   const total = (row) => parts.reduce((sum, [part]) => sum + row.values[part], 0);
   const build = () => ({
@@ -56,8 +56,8 @@ function timeChart(page, rows) {
   const perMillisecond = 1e3 * (page.chip?.megahertz ?? 200);
   return stackedBars({ title: 'Where the time goes', rows, parts: CYCLE_PARTS, unitName: 'ms', scale: perMillisecond,
     text: (cycles) => duration(cycles / perMillisecond / 1e3), label: 'Stacked bars of time by what it is spent on',
-    caption: 'While elements compute, buses carry psums and input maps: where a bus is slower, elements wait. Before a '
-      + 'pass begins, its filters and the first window of every input row must be there: the ramp-up.' });
+    caption: 'Buses carry psums and input maps while elements compute; if a bus is slower, elements wait. Ramp-up: before '
+      + 'a pass starts, its filters and the first window of every input row are loaded.' });
 }
 
 function wordsChart(title, rows, caption) {
@@ -73,8 +73,8 @@ function layerFigures(page) {
   const entries = [
     ['Time', ...duration(total.milliseconds / 1e3).split(' '), `${threeDigits(total.gmacs_per_second)} GMAC/s`],
     ['Multiply-accumulates', threeDigits(total.macs / macScale), macName, null],
-    ['Elements at work', threeDigits(total.active_pes), '', `${percent(total.utilisation)} of the array`],
-    ['Energy a multiply-accumulate', threeDigits(total.energy_total / total.macs), '×', 'one in the ALU alone is 1'],
+    ['Active elements', threeDigits(total.active_pes), '', `${percent(total.utilisation)} of the array`],
+    ['Energy per multiply-accumulate', threeDigits(total.energy_total / total.macs), '×', 'relative to one in the ALU'],
     ['DRAM', ...byteCount(total.dram_bytes).split(' '), 'not compressed'],
     ['Buffer', ...byteCount(total.buffer_bytes).split(' '), 'input maps and psums'],
   ];
@@ -96,7 +96,7 @@ function chipFacts(page) {
   const three = ({ filter, ifmap, psum }) => `${filter} filter, ${ifmap} input, ${psum} psum`;
   const pairs = [['Array', chip.array.join('×')], ['Clock', `${chip.megahertz} MHz`],
     ['Buffer', `${threeDigits(chip.buffer_bytes / 1024)} KiB`], ['Registers, words', three(chip.registers)],
-    ['Buses, words a cycle', three(chip.bus_words)]];
+    ['Buses, words per cycle', three(chip.bus_words)]];
   return element('dl', { class: 'facts', id: 'chip' }, pairs.map(([term, value]) =>
     element('div', {}, [element('dt', {}, term), element('dd', {}, value)])));
 }
@@ -104,16 +104,15 @@ function chipFacts(page) {
 function layersBody(page) {
   const rows = (values) => page.layers.map((layer) => ({ label: rowLabel(page, layer), values: values(layer) }));
   const charts = [
-    page.totals.length > 1 ? energyChart('In total', totalRows(page, 'energy'),
+    page.totals.length > 1 ? energyChart('Total energy', totalRows(page, 'energy'),
       'All layers together.') : null,
     energyChart('Where the energy goes', rows((layer) => layer.energy),
-      'Relative to one multiply-accumulate. For every product registers are read twice, and a psum is read and '
-      + 'written.'),
+      'Relative to one multiply-accumulate. Every product reads two registers, and reads and writes a psum.'),
     timeChart(page, rows((layer) => layer.cycles_split)),
     wordsChart('Words through the buffer', rows((layer) => layer.accesses_by_type.buffer),
-      'Filters pass through a buffer of their own, and are counted here too.'),
+      'Filters have their own buffer and are counted here too.'),
     wordsChart('Words from and to the DRAM', rows((layer) => layer.accesses_by_type.dram),
-      'Psums are the finished output. Nothing is compressed.'),
+      'Psums are the final output. Data are not compressed.'),
   ].filter((its) => its);
   return [chipFacts(page), layerFigures(page),
     section('charts', 'Layer by layer', [element('div', { class: 'charts' }, charts)]), tables(page)];

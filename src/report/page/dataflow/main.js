@@ -1,6 +1,6 @@
-// The pages of `lockstep dataflow`: bars of every layer, or cycles to step through.
+// The pages of `lockstep dataflow`: charts of every layer, or cycles to step through.
 
-function drawTimeline() {}  // for printing.js: these pages have none
+function drawTimeline() {}  // printing.js calls it; these pages have no timeline
 
 function readDataflowPage() {
   const page = JSON.parse(document.getElementById('page-data').textContent);
@@ -10,7 +10,7 @@ function readDataflowPage() {
 }
 
 function dataflowFooter(page) {
-  return element('footer', {}, `Made ${page.made ?? ''} by Lockstep${page.version ? ` ${page.version}` : ''}. `
+  return element('footer', {}, `Created ${page.made ?? ''} by Lockstep${page.version ? ` ${page.version}` : ''}. `
     + 'This file needs no network. Charts by Chart.js (MIT licence).');
 }
 

@@ -56,7 +56,7 @@ function playerControls() {
     onclick: press }, text);
   const slider = element('input', { type: 'range', id: 'slider', min: 0, max: lastCycle(), value: 0,
     'aria-label': 'Cycle', oninput: () => { pause(); showCycle(Number(slider.value)); } });
-  const speed = select('Speed', [['1', '1 a second'], ['2', '2 a second'], ['8', '8 a second'], ['30', '30 a second']],
+  const speed = select('Speed', [['1', '1 per second'], ['2', '2 per second'], ['8', '8 per second'], ['30', '30 per second']],
     '2', (value) => {
       player.perSecond = Number(value);
       if (player.timer !== null) { pause(); play(); }
@@ -66,7 +66,7 @@ function playerControls() {
       button('first', 'First', 'First cycle', () => step(-Infinity)),
       button('back', 'Back', 'One cycle back', () => step(-1)),
       button('play', 'Play', 'Play or pause', togglePlay),
-      button('step', 'Step', 'One cycle on', () => step(1)),
+      button('step', 'Step', 'One cycle forward', () => step(1)),
       button('last', 'Last', 'Last cycle', () => step(Infinity))]),
     slider, element('span', { class: 'range', id: 'cycle-number' }), speed]);
 }
@@ -91,7 +91,7 @@ function drawPlayer() {
   showOutput();
 }
 
-// The output as the buffer has it after the cycle shown; what was just written stands out.
+// The output in the buffer after the shown cycle; values written in it are highlighted.
 function showOutput() {
   document.querySelectorAll('.matrix td').forEach((cell) => {
     cell.textContent = '·';

@@ -1,7 +1,7 @@
-// Curves over the number of workers, which doubles from mark to mark: a line a method, dots for what was simulated.
+// Curves over the number of workers, on a logarithmic axis: a line per method, marks for simulated values.
 
 const CURVES = [
-  { title: 'Time of an iteration', field: 'seconds_per_iteration', unit: 'ms', scale: 1e3, type: 'logarithmic' },
+  { title: 'Time per iteration', field: 'seconds_per_iteration', unit: 'ms', scale: 1e3, type: 'logarithmic' },
   { title: 'Speed-up', field: 'speedup', unit: '×', scale: 1, type: 'logarithmic', ideal: (workers) => workers },
   { title: 'Efficiency', field: 'efficiency', unit: '%', scale: 100, type: 'linear', ideal: () => 100 },
   { title: 'Exposed communication', field: 'exposed_communication', unit: 'ms', scale: 1e3, type: 'logarithmic' },
@@ -21,8 +21,8 @@ function curvePoints(predictions, method, simulated, { field, scale }) {
 }
 
 function curveLine(label, data, tint, more = {}) {
-  const its = colour(tint);
-  return { label, data, parsing: false, borderColor: its, backgroundColor: its, borderWidth: 2, pointRadius: 2.5,
+  const line = colour(tint);
+  return { label, data, parsing: false, borderColor: line, backgroundColor: line, borderWidth: 2, pointRadius: 2.5,
     pointHoverRadius: 5, ...more };
 }
 
@@ -64,6 +64,6 @@ function curvesSection(page) {
   if (predictions.length === 0) return null;
   const keys = colourKeys(methodsOf(predictions).map((method, index) => ({ label: method,
     colour: seriesColour(index) })));
-  return section('curves', 'Over the number of workers', [keys, element('div', { class: 'charts' },
+  return section('curves', 'Scaling with the number of workers', [keys, element('div', { class: 'charts' },
     CURVES.map((look) => curveFigure(predictions, look)))]);
 }

@@ -1,6 +1,6 @@
 // The page of `lockstep predict`: curves over the number of workers, and tables.
 
-function drawTimeline() {}  // for printing.js: this page has none
+function drawTimeline() {}  // printing.js calls it; this page has no timeline
 
 function readPredictPage() {
   const page = JSON.parse(document.getElementById('page-data').textContent);
@@ -10,7 +10,7 @@ function readPredictPage() {
 }
 
 function predictFooter(page) {
-  return element('footer', {}, `Made ${page.made ?? ''} by Lockstep${page.version ? ` ${page.version}` : ''}. `
+  return element('footer', {}, `Created ${page.made ?? ''} by Lockstep${page.version ? ` ${page.version}` : ''}. `
     + 'This file needs no network. Charts by Chart.js (MIT licence).');
 }
 

@@ -1,4 +1,4 @@
-#include "report/fields.h"
+#include "run/fields.h"
 
 #include <lockstep/error.h>
 
@@ -8,22 +8,24 @@
 
 #include <cmath>
 
-namespace lockstep::report {
+namespace lockstep::internal::run {
 
 namespace {
 
-constexpr std::uint64_t kLongest = 64 << 20;  // bytes of a file
-constexpr int kDeepest = 32;                  // what is nested deeper was not written by us
+constexpr std::uint64_t kLongest = 64 << 20;  // largest file in bytes
+constexpr int kDeepest = 32;                  // Lockstep writes no file with deeper nesting
 
 nlohmann::json parse(const std::filesystem::path& file) {
   const auto limit_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
     if (depth > kDeepest)
-      throw FileError(fmt::format("{}: nested too deeply for a file of Lockstep", file.string()));
+      throw FileError(
+          fmt::format("{}: nested too deeply: Lockstep did not write this file", file.string()));
     return true;
   };
   nlohmann::json json = nlohmann::json::parse(read_file(file, kLongest), limit_depth, false);
   if (json.is_discarded())
-    throw FileError(fmt::format("{}: not valid JSON: it was damaged or changed", file.string()));
+    throw FileError(
+        fmt::format("{}: not valid JSON: the file was damaged or edited", file.string()));
   return json;
 }
 
@@ -31,8 +33,7 @@ nlohmann::json parse(const std::filesystem::path& file) {
 
 Fields::Fields(nlohmann::json object, std::string source)
     : object_(std::move(object)), source_(std::move(source)) {
-  if (!object_.is_object())
-    throw FileError(fmt::format("{}: not an object, which has fields", source_));
+  if (!object_.is_object()) throw FileError(fmt::format("{}: not a JSON object", source_));
 }
 
 const nlohmann::json& Fields::get(const char* name) const {
@@ -43,7 +44,7 @@ const nlohmann::json& Fields::get(const char* name) const {
 
 void Fields::fail(const char* name, const char* expected) const {
   throw FileError(
-      fmt::format("{}: '{}' is not {}: it was damaged or changed, or is not of this "
+      fmt::format("{}: '{}' is not {}: the file was damaged or edited, or written by another "
                   "version of Lockstep",
                   source_, name, expected));
 }
@@ -51,7 +52,7 @@ void Fields::fail(const char* name, const char* expected) const {
 std::string Fields::text(const char* name) const {
   const nlohmann::json& value = get(name);
   if (value.is_null()) return {};
-  if (!value.is_string()) fail(name, "a text");
+  if (!value.is_string()) fail(name, "a string");
   return value.get<std::string>();
 }
 
@@ -89,7 +90,7 @@ std::vector<std::string> Fields::texts(const char* name) const {
   if (!value.is_null() && !value.is_array()) fail(name, "a list");
   std::vector<std::string> texts;
   for (const nlohmann::json& text : value) {
-    if (!text.is_string()) fail(name, "a list of texts");
+    if (!text.is_string()) fail(name, "a list of strings");
     texts.push_back(text.get<std::string>());
   }
   return texts;
@@ -100,9 +101,10 @@ Fields read_fields(const std::filesystem::path& file) {
   const std::size_t format = fields.count("format");
   if (format > kFormat)
     throw FileError(
-        fmt::format("{}: made by a newer Lockstep (format {}; this one knows {}): update Lockstep",
+        fmt::format("{}: written by a newer version of Lockstep (format {}, this version reads up "
+                    "to {}): update Lockstep",
                     file.string(), format, kFormat));
   return fields;
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::run

@@ -1,14 +1,23 @@
-#include "observe/chrome_trace.h"
+#include "run/trace_file.h"
+
+#include <lockstep/error.h>
+
+#include "base/file_lines.h"
+#include "run/fields.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
-namespace lockstep::observe {
+namespace lockstep::internal::run {
 
 namespace {
+
+using observe::EventKind;
+using observe::TraceEvent;
 
 constexpr int kTraining = 0, kCommunication = 1;
 
@@ -55,7 +64,7 @@ std::string arguments_of(const TraceEvent& event) {
   }
 }
 
-/// What all records of an event begin with.
+/// The fields that every record of an event starts with, without the closing brace.
 std::string head_of(const TraceEvent& event, const TraceOrigin& origin, double moment) {
   const bool communicates = event.kind == EventKind::collective || event.kind == EventKind::message;
   return fmt::format(R"({{"name":{},"cat":"{}","pid":{},"tid":{},"ts":{:.3f})",
@@ -63,8 +72,8 @@ std::string head_of(const TraceEvent& event, const TraceOrigin& origin, double m
                      communicates ? kCommunication : kTraining, (moment + origin.shift) * 1e6);
 }
 
-/// A collective begins by waiting for the slowest rank. (What little it waits later, until all have
-/// written, is counted with that.)
+/// The event for the time that a collective waits. It is drawn at the start of the collective,
+/// where ranks wait for the slowest one; later waits are short and included.
 std::string wait_of(const TraceEvent& event, const TraceOrigin& origin) {
   return fmt::format(
       R"({{"name":"wait","cat":"wait","pid":{},"tid":{},"ts":{:.3f},"ph":"X","dur":{:.3f},"args":{{}}}})",
@@ -76,6 +85,45 @@ std::string name_row(const TraceOrigin& origin, std::string_view what, int row,
                      std::string_view name) {
   return fmt::format(R"({{"name":"{}","ph":"M","ts":0,"pid":{},"tid":{},"args":{{"name":{}}}}})",
                      what, origin.rank, row, json_text(name));
+}
+
+constexpr std::size_t kMostRanks = 1024;
+
+/// The event on a line; empty for the first and the last line of the file.
+std::string_view object_on(std::string_view line) {
+  if (line.starts_with("{\"displayTimeUnit\"") || line.starts_with("]")) return {};
+  if (line.ends_with(",")) line.remove_suffix(1);
+  return line;
+}
+
+std::string detail_of(const Fields& arguments) {
+  if (arguments.json().contains("peer")) return fmt::format("rank {}", arguments.count("peer"));
+  return arguments.text("algorithm");
+}
+
+TraceFileEvent event_of(const Fields& fields, const std::string& phase) {
+  TraceFileEvent event;
+  event.name = fields.text("name");
+  event.kind = fields.text("cat");
+  event.phase = phase.front();
+  const std::size_t rank = fields.count("pid");
+  const std::size_t row = fields.count("tid");
+  if (rank >= kMostRanks) fields.fail("pid", "a rank");
+  if (row > 1) fields.fail("tid", "a row that Lockstep writes");
+  event.rank = static_cast<int>(rank);
+  event.row = static_cast<int>(row);
+  event.start = fields.number("ts").value_or(0);
+  event.length = fields.number("dur").value_or(0);
+  event.id = fields.text("id");
+  const Fields arguments = fields.object("args");
+  event.bytes = arguments.number("bytes").value_or(0);
+  event.wait = arguments.number("wait_us").value_or(0);
+  event.detail = detail_of(arguments);
+  if (event.kind == "iteration")
+    event.iteration = static_cast<std::int64_t>(arguments.count("iteration"));
+  if (event.kind == "gradient")
+    event.parameter = static_cast<std::int64_t>(arguments.count("parameter"));
+  return event;
 }
 
 }  // namespace
@@ -90,7 +138,7 @@ std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin&
     fmt::format_to(out, R"(,
 {{"name":"process_labels","ph":"M","ts":0,"pid":{},"tid":0,"args":{{"labels":"{} later events left out"}}}})",
                    origin.rank, origin.left_out);
-  std::size_t message = 0;  // begin and end of one that may overlap with others find each other so
+  std::size_t message = 0;  // number in the id that links the begin and the end of a message
   for (const TraceEvent& event : events) {
     const std::string head = head_of(event, origin, event.begin);
     const std::string arguments = arguments_of(event);
@@ -110,7 +158,7 @@ std::string chrome_events(std::span<const TraceEvent> events, const TraceOrigin&
 }
 
 std::string chrome_trace(std::span<const std::string> events_by_rank,
-                         std::span<const ClockOffset> clocks) {
+                         std::span<const observe::ClockOffset> clocks) {
   std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"clock_offsets_us\":[";
   for (std::size_t rank = 0; rank < clocks.size(); ++rank)
     fmt::format_to(std::back_inserter(text),
@@ -127,4 +175,20 @@ std::string chrome_trace(std::span<const std::string> events_by_rank,
   return text + "\n]}\n";
 }
 
-}  // namespace lockstep::observe
+void for_each_event(const std::filesystem::path& file, bool iterations_only,
+                    const std::function<void(const TraceFileEvent&)>& take) {
+  for_each_line(file, [&](const FileLine& line) {
+    const std::string_view text = object_on(line.text);
+    if (text.empty()) return;
+    if (iterations_only && text.find(R"("cat":"iteration")") == std::string_view::npos) return;
+    const std::string source = fmt::format("{}: line {}", file.string(), line.number);
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (json.is_discarded())
+      throw FileError(fmt::format("{}: not a trace event: the file was damaged or edited", source));
+    const Fields fields(json, source);
+    const std::string phase = fields.text("ph");
+    if (phase == "X" || phase == "b" || phase == "e" || phase == "i") take(event_of(fields, phase));
+  });
+}
+
+}  // namespace lockstep::internal::run

@@ -1,4 +1,4 @@
-#include "report/metrics_line.h"
+#include "run/metrics_line.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -7,16 +7,16 @@
 #include <cmath>
 #include <limits>
 
-namespace lockstep::report {
+namespace lockstep::internal::run {
 
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::infinity();  // JSON has no such number
 constexpr double kNull = std::numeric_limits<double>::quiet_NaN();
 
-enum Field { kRank, kEpoch, kIteration, kLoss, kAccuracy, kFirstTime };
-constexpr std::array<const char*, kFirstTime> kNames{"rank", "epoch", "iteration", "loss",
-                                                     "accuracy"};
+enum Field { kRank, kEpoch, kIteration, kLoss, kAccuracy, kSamples, kRate, kFirstTime };
+constexpr std::array<const char*, kFirstTime> kNames{"rank",     "epoch",   "iteration", "loss",
+                                                     "accuracy", "samples", "lr"};
 constexpr std::size_t kFields = kFirstTime + std::size(observe::kTimes);
 constexpr std::size_t kOther = kFields;
 
@@ -30,7 +30,7 @@ std::size_t field_of(std::string_view name) {
   return kOther;
 }
 
-/// Is told of each part of the text in turn. All return false to end the parsing.
+/// Receives the parts of the text from the SAX parser. A function that returns false ends parsing.
 class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::array<double, kFields> values;
@@ -39,9 +39,11 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
 
   Handler() { values.fill(kMissing); }
 
-  bool start_object(std::size_t) override { return ++depth_ == 1 || fail("has objects within it"); }
+  bool start_object(std::size_t) override {
+    return ++depth_ == 1 || fail("contains a nested object");
+  }
   bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return fail("has lists within it"); }
+  bool start_array(std::size_t) override { return fail("contains a list"); }
   bool end_array() override { return true; }
   bool key(string_t& name) override {
     is_kind_ = name == "kind";
@@ -61,10 +63,10 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     if (is_kind_) kind = value;
     return field_ == kOther || fail_field("is not a number");
   }
-  bool binary(binary_t&) override { return fail("has bytes within it"); }
+  bool binary(binary_t&) override { return fail("contains binary values"); }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception&) override {
-    return fail(fmt::format("not valid JSON from character {} on", position));
+    return fail(fmt::format("not valid JSON at character {}", position));
   }
 
  private:
@@ -88,7 +90,8 @@ std::string problem_of(std::size_t field, double value) {
   constexpr double kMostRanks = 1024, kMostCount = 1ull << 53;
   const bool score = field == kLoss || field == kAccuracy;
   const auto says = [&](const char* what) { return fmt::format("'{}' {}", name_of(field), what); };
-  if (value == kMissing) return says("is missing");
+  const bool optional = field == kSamples || field == kRate;
+  if (value == kMissing) return optional ? "" : says("is missing");
   if (std::isnan(value)) return score ? "" : says("is not a number");
   if (value < 0) return field == kLoss ? "" : says("is negative");
   if (field > kIteration) return {};
@@ -102,20 +105,22 @@ std::string parse_metrics_line(std::string_view text, MetricsLine& line) {
   Handler handler;
   const bool parsed = nlohmann::json::sax_parse(text.begin(), text.end(), &handler);
   if (!parsed) return handler.problem;
-  if (handler.kind.empty()) return "'kind' is missing or not a text";
+  if (handler.kind.empty()) return "'kind' is missing or not a string";
   line.kind = handler.kind;
+  line.iteration = handler.values[kIteration];
   if (line.kind != "iteration" && line.kind != "epoch" && line.kind != "test") return {};
   for (std::size_t field = 0; field < kFields; ++field)
     if (std::string problem = problem_of(field, handler.values[field]); !problem.empty())
       return problem;
   line.rank = static_cast<int>(handler.values[kRank]);
   line.epoch = handler.values[kEpoch];
-  line.iteration = handler.values[kIteration];
   line.loss = handler.values[kLoss];
   line.accuracy = handler.values[kAccuracy];
+  line.samples = handler.values[kSamples] == kMissing ? kNull : handler.values[kSamples];
+  line.lr = handler.values[kRate] == kMissing ? kNull : handler.values[kRate];
   for (std::size_t i = 0; i < std::size(observe::kTimes); ++i)
     line.times.*observe::kTimes[i].second = handler.values[kFirstTime + i];
   return {};
 }
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::run

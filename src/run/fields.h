@@ -1,5 +1,5 @@
-// Fields: a JSON object out of a file that anyone may have changed. Values are asked for by name
-// and checked then: what is of the wrong kind is an error that names the file and the field.
+// Fields: a JSON object read from a file that may be damaged or edited. Every access checks the
+// type of the value; an error names the file and the field.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,34 +9,34 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::report {
+namespace lockstep::internal::run {
 
-/// The newest `format` of run folders that this version knows.
+/// The newest `format` of run folders that this version can read.
 constexpr int kFormat = 1;
 
 class Fields {
  public:
-  /// `source` is what messages call it. Throws FileError if it is not an object.
+  /// `source` names the object in error messages. Throws FileError if `object` is not an object.
   Fields(nlohmann::json object, std::string source);
 
-  // Each throws FileError for a value of another kind. A field that is null counts as missing.
+  // Each accessor throws FileError for a value of another type. A null field counts as missing.
 
   /// Empty if missing.
   std::string text(const char* name) const;
   std::optional<double> number(const char* name) const;
-  /// A whole number from 0 up; 0 if missing.
+  /// A non-negative integer; 0 if missing.
   std::size_t count(const char* name) const;
-  /// An object without fields if missing.
+  /// An empty object if missing.
   Fields object(const char* name) const;
-  /// Objects; none if missing.
+  /// A list of objects; empty if missing.
   std::vector<Fields> list(const char* name) const;
-  /// Empty if missing.
+  /// A list of strings; empty if missing.
   std::vector<std::string> texts(const char* name) const;
 
   const nlohmann::json& json() const { return object_; }
   const std::string& source() const { return source_; }
 
-  /// FileError: what is wrong with a field.
+  /// Throws FileError: the field is not what was `expected`.
   [[noreturn]] void fail(const char* name, const char* expected) const;
 
  private:
@@ -47,8 +47,8 @@ class Fields {
   std::string source_;
 };
 
-/// The object in a file. Throws FileError if it cannot be read, is not one, or is of a format that
-/// only newer versions know.
+/// Reads the object in a file. Throws FileError if the file cannot be read, holds no object, or was
+/// written in a newer format.
 Fields read_fields(const std::filesystem::path& file);
 
-}  // namespace lockstep::report
+}  // namespace lockstep::internal::run

@@ -1,0 +1,96 @@
+#include "run/run_folder.h"
+
+#include <lockstep/error.h>
+
+#include "base/files.h"
+#include "run/metrics_file.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::internal::run {
+
+FolderLock lock_run_folder(const std::filesystem::path& folder) {
+  return FolderLock(folder,
+                    "another run is writing to this folder: wait until it ends, or choose another "
+                    "--run-dir");
+}
+
+RunFolder::RunFolder(std::filesystem::path folder, const nlohmann::json& config, const Done& done)
+    : folder_(std::move(folder)) {
+  make_folder(folder_);
+  std::string kept;
+  if (done.iterations > 0)
+    kept = lines_until(folder_ / "metrics.jsonl", done.iterations, done.epochs, done.again);
+  for (const char* stale : {"summary.json", "trace.json"}) std::filesystem::remove(folder_ / stale);
+  std::error_code only_a_report;
+  std::filesystem::remove(folder_ / "report.html", only_a_report);
+  write_file(folder_ / "config.json",
+             config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file(folder_ / "metrics.jsonl", kept);
+  metrics_.open(folder_ / "metrics.jsonl", std::ios::app);
+  if (!metrics_)
+    throw FileError(fmt::format("{}: cannot create: {}", (folder_ / "metrics.jsonl").string(),
+                                last_system_error()));
+}
+
+std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, std::size_t last,
+                                                            std::size_t batch,
+                                                            std::size_t last_batch) const {
+  return run::read_iterations(folder_ / "metrics.jsonl", first, last, batch, last_batch);
+}
+
+void RunFolder::add_iterations(int rank, std::span<const Record> records) {
+  for (const Record& record : records) add_line(metrics_line("iteration", rank, record));
+  metrics_.flush();  // so that a killed run leaves its metrics; flush() reports errors
+}
+
+void RunFolder::add_epoch(int rank, std::span<const Record> records) {
+  if (records.empty()) return;
+  Record sum = records.back();
+  for (const Record& record : records.first(records.size() - 1)) {
+    sum.loss_sum += record.loss_sum;
+    sum.correct += record.correct;
+    sum.samples += record.samples;
+    sum.times += record.times;
+  }
+  add_line(metrics_line("epoch", rank, sum));
+}
+
+void RunFolder::add_test(const Record& test) {
+  add_line(metrics_line("test", 0, test));
+}
+
+void RunFolder::add_line(const nlohmann::json& line) {
+  metrics_ << line.dump() << '\n';
+}
+
+void RunFolder::write_trace(const std::string& trace) {
+  write_file(folder_ / "trace.json", trace);
+}
+
+void RunFolder::flush() {
+  metrics_.flush();
+  if (metrics_) return;
+  metrics_.clear();
+  throw FileError(fmt::format("{}: could not be written completely: is the disk full?",
+                              (folder_ / "metrics.jsonl").string()));
+}
+
+void RunFolder::finish(const Summary& summary) {
+  flush();
+  write_file(folder_ / "summary.json", to_json(summary).dump(2) + "\n");
+}
+
+bool is_run_folder(const std::filesystem::path& folder) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(folder / "config.json", none);
+}
+
+Summary read_summary(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "summary.json";
+  const auto json = nlohmann::json::parse(read_file(file, 1 << 26), nullptr, false);
+  if (json.is_discarded()) throw FileError(fmt::format("{}: not valid JSON", file.string()));
+  return summary_from_json(json, file.string());
+}
+
+}  // namespace lockstep::internal::run

@@ -1,0 +1,54 @@
+#include "run/summary.h"
+
+#include <lockstep/error.h>
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace lockstep::internal::run {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, mean, p50, p90)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankSummary, rank, seconds_per_iteration, compute_share,
+                                   communication_share, hidden_communication_share,
+                                   exposed_communication_share, wait_share, data_share,
+                                   bytes_per_iteration, operations_per_iteration, latency_seconds,
+                                   train_loss, train_accuracy, weights_sha256, peak_rss_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, method, sync, algorithm, transport, engine, model, data,
+                                   workers, threads, global_batch, shards, epochs, iterations,
+                                   seconds_total, seconds_per_epoch, seconds_per_iteration,
+                                   images_per_second, compute_share, communication_share,
+                                   hidden_communication_share, exposed_communication_share,
+                                   wait_share, data_share, bytes_per_iteration,
+                                   operations_per_iteration, latency_seconds, bandwidth_mbs,
+                                   train_loss, train_accuracy, test_loss, test_accuracy,
+                                   weights_sha256, buffers_sha256, peak_rss_bytes, stopped, verdict,
+                                   bottleneck, ranks)
+
+namespace {
+
+/// The loss of a diverged training is NaN, which JSON writes as null.
+void restore_losses(nlohmann::json& part) {
+  for (const char* loss : {"train_loss", "test_loss"})
+    if (const auto found = part.find(loss); found != part.end() && found->is_null())
+      *found = std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Summary& summary) {
+  return nlohmann::json(summary);
+}
+
+Summary summary_from_json(nlohmann::json json, const std::string& source) {
+  try {
+    restore_losses(json);
+    for (auto& rank : json.at("ranks")) restore_losses(rank);
+    return json.get<Summary>();
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(
+        fmt::format("{}: not a summary that this version can read: {}", source, error.what()));
+  }
+}
+
+}  // namespace lockstep::internal::run

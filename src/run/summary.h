@@ -1,0 +1,86 @@
+// Summary: the results of a training run, stored as summary.json in its folder.
+#pragma once
+
+#include "observe/bottleneck.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep::internal::run {
+
+struct Distribution {
+  double mean = 0;
+  double p50 = 0;
+  double p90 = 0;
+};
+
+/// The results of one rank. A `…_share` is a fraction of the time of its iterations, 0 to 1. Times
+/// and fractions exclude the first iteration.
+struct RankSummary {
+  int rank = 0;
+  double seconds_per_iteration = 0;  ///< mean
+  double compute_share = 0;
+  double communication_share = 0;
+  double hidden_communication_share = 0;
+  double exposed_communication_share = 0;
+  double wait_share = 0;
+  double data_share = 0;
+  double bytes_per_iteration = 0;
+  double operations_per_iteration = 0;  ///< collectives and messages
+  double latency_seconds = 0;           ///< of one operation on a nearly empty array
+  double train_loss = 0;                ///< mean over the samples of the last epoch
+  double train_accuracy = 0;
+  std::string weights_sha256;
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+/// The results of the whole run. Fractions (`…_share`) and bytes are means over the ranks.
+struct Summary {
+  std::string method;
+  std::string sync;
+  std::string algorithm;
+  std::string transport;
+  std::string engine = "torch";
+  std::string model;
+  std::string data;
+  int workers = 1;
+  int threads = 1;
+  std::size_t global_batch = 0;
+  int shards = 1;  ///< the number of workers unless --shards was given
+  std::size_t epochs = 0;
+  std::size_t iterations = 0;
+  double seconds_total = 0;
+  double seconds_per_epoch = 0;
+  Distribution seconds_per_iteration;
+  double images_per_second = 0;
+  double compute_share = 0;
+  double communication_share = 0;
+  double hidden_communication_share = 0;
+  double exposed_communication_share = 0;
+  double wait_share = 0;
+  double data_share = 0;
+  double bytes_per_iteration = 0;
+  double operations_per_iteration = 0;
+  double latency_seconds = 0;
+  double bandwidth_mbs = 0;  ///< bytes divided by the time inside collectives
+  double train_loss = 0;
+  double train_accuracy = 0;
+  double test_loss = 0;
+  double test_accuracy = 0;
+  std::string weights_sha256;
+  std::string buffers_sha256;
+  std::uint64_t peak_rss_bytes = 0;
+  std::string stopped;  ///< why the run ended early; empty if it did not
+  std::string verdict;
+  observe::Bottleneck bottleneck;
+  std::vector<RankSummary> ranks;
+};
+
+nlohmann::json to_json(const Summary& summary);
+/// Throws FileError that names `source` if a field is missing or of the wrong type.
+Summary summary_from_json(nlohmann::json json, const std::string& source);
+
+}  // namespace lockstep::internal::run
