@@ -2,10 +2,10 @@
 
 #include "base/random.h"
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 View draw_view(const Augmentation& augmentation, std::uint64_t epoch, std::uint32_t image) {
-  // Apart from the stream (seed, epoch) that orders the images.
+  // Differs from the stream (seed, epoch) that shuffles the images.
   constexpr std::uint64_t kPurpose = 0x6175676d656e74;
   Random random(augmentation.seed ^ kPurpose, epoch, image);
   const auto places = 2 * static_cast<std::uint64_t>(augmentation.shift) + 1;
@@ -16,4 +16,4 @@ View draw_view(const Augmentation& augmentation, std::uint64_t epoch, std::uint3
   return view;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

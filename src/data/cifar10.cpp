@@ -10,7 +10,7 @@
 #include <span>
 #include <system_error>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace fs = std::filesystem;
 
@@ -19,7 +19,7 @@ namespace {
 constexpr int kTrainingFiles = 5;
 constexpr std::size_t kRecord = 1 + 3 * 32 * 32;
 
-// A path that cannot even be looked up counts as there: opening it will say why.
+// A path that cannot be examined counts as present: opening it will give the reason.
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error) || error;
@@ -33,7 +33,7 @@ std::vector<fs::path> training_files(const fs::path& folder) {
     if (!is_there(file)) {
       if (missing.empty()) missing = file;
     } else if (!missing.empty()) {
-      throw FileError(fmt::format("{}: is missing, but {} is here: get the whole set again",
+      throw FileError(fmt::format("{}: is missing, but {} exists: get the whole set again",
                                   missing.string(), file.filename().string()));
     } else {
       files.push_back(file);
@@ -50,7 +50,7 @@ std::vector<fs::path> find_files(const fs::path& folder, Split split) {
     files.push_back(folder / "test_batch.bin");
   if (files.empty())
     throw FileError(fmt::format(
-        "{}: {} is not here: name the folder that holds the binary version of CIFAR-10 "
+        "{}: {} not found: name the folder that holds the binary version of CIFAR-10 "
         "with --data-dir, or get it with 'lockstep data fetch cifar10'",
         folder.string(), split == Split::train ? "data_batch_1.bin" : "test_batch.bin"));
   return files;
@@ -70,7 +70,7 @@ bool read_record(GzipFile& file, Images& images) {
   std::array<std::uint8_t, kRecord> record;
   const std::size_t got = file.read(record);
   if (got == 0 && offset > 0) return false;
-  // First the label: a file of something else is better told by it than by its length.
+  // The label comes first: it tells a wrong file more clearly than the length does.
   if (got > 0 && record[0] >= kCifar10Classes)
     fail(file, offset, fmt::format("a label from 0 to {}", kCifar10Classes - 1),
          fmt::format("{}", record[0]));
@@ -93,7 +93,7 @@ std::vector<std::string> cifar10_class_names() {
 }
 
 Images read_cifar10(const fs::path& folder, Split split, std::size_t limit) {
-  if (limit == 0) throw UsageError("CIFAR-10 is limited to 0 images: ask for at least 1");
+  if (limit == 0) throw UsageError("CIFAR-10 is limited to 0 images: request at least 1");
   Images images{.shape = kCifar10Shape, .classes = kCifar10Classes, .pixels = {}, .labels = {}};
   for (const fs::path& path : find_files(folder, split)) {
     if (images.size() >= limit) break;
@@ -101,9 +101,9 @@ Images read_cifar10(const fs::path& folder, Split split, std::size_t limit) {
     while (images.size() < limit && read_record(file, images)) {
     }
   }
-  images.pixels.shrink_to_fit();  // growing doubled it, and the rest would stay unused for good
+  images.pixels.shrink_to_fit();  // growing doubled the capacity, which would stay unused
   images.labels.shrink_to_fit();
   return images;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

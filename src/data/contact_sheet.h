@@ -1,4 +1,4 @@
-// Many small images on one picture.
+// A contact sheet: many small images in one picture.
 #pragma once
 
 #include "data/images.h"
@@ -6,16 +6,16 @@
 
 #include <cstddef>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 struct ContactSheetOptions {
-  std::size_t columns = 10;  ///< images of each class: its first ones
-  std::size_t zoom = 2;      ///< pixels of the picture for one of an image, in each direction
+  std::size_t columns = 10;  ///< images shown of each class, its first ones
+  std::size_t zoom = 2;      ///< width and height of an image's pixel in the picture
 };
 
-/// A row for each class, from label 0 down; where a class has too few images its row ends early.
-/// Three channels are red, green and blue; of any other number the first is shown as grey. Throws
-/// UsageError where the sheet would be larger than 65,536 pixels on a side or 2^28 in all.
+/// One row for each class, from label 0 down. The row of a class with too few images ends early.
+/// Three channels are red, green and blue; with any other number, the first is shown as grey.
+/// Throws UsageError if the sheet would be larger than 65,536 pixels on a side or 2^28 in all.
 Picture contact_sheet(const Images& images, const ContactSheetOptions& options = {});
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

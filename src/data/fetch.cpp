@@ -13,13 +13,13 @@
 #include <algorithm>
 #include <system_error>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-/// One archive's way from the web to its files.
+/// Downloads, unpacks and checks one archive.
 class ArchiveFetch {
  public:
   ArchiveFetch(const Archive& archive, const std::string& from, const fs::path& folder,
@@ -34,7 +34,7 @@ class ArchiveFetch {
     if (std::all_of(archive_.files.begin(), archive_.files.end(),
                     [&](const PublishedFile& file) { return is_published(file, folder_); }))
       return observer_.kept(archive_);
-    // Only what was begun earlier deserves a second try: the source may have changed since.
+    // Only a resumed download is tried twice: the source may have changed since it began.
     const bool resumed = download_part();
     if (!unpack_part(resumed)) {
       observer_.starting_over(archive_);
@@ -48,7 +48,7 @@ class ArchiveFetch {
   bool download_part() {
     const auto progress = [this](std::uint64_t done, std::uint64_t total) {
       observer_.received(archive_, done, total);
-      return observer_.go_on();
+      return observer_.keep_running();
     };
     try {
       return download(
@@ -60,12 +60,12 @@ class ArchiveFetch {
     }
   }
 
-  /// False if the archive is not sound but may be so when it is downloaded anew.
+  /// Returns false if the archive is damaged, but a new download may be correct.
   bool unpack_part(bool may_fail) {
     try {
-      unpack(archive_, part_, folder_, [this] { return observer_.go_on(); });
+      unpack(archive_, part_, folder_, [this] { return observer_.keep_running(); });
     } catch (const WriteError&) {
-      throw;  // the download is sound, and stays for the next time
+      throw;  // the download is correct and stays for the next call
     } catch (const FileError& error) {
       remove_part();
       if (may_fail) return false;
@@ -97,13 +97,13 @@ fs::path fetch(const FetchOptions& options, FetchObserver& observer) {
   const std::string& from = options.from.empty() ? options.set.home : options.from;
   if (!from.starts_with("http://") && !from.starts_with("https://"))
     throw UsageError(fmt::format(
-        "'{}' is no address to fetch from: it must begin with http:// or https://", from));
+        "'{}' is not a URL to fetch from: it must begin with http:// or https://", from));
   make_folder(folder);
-  // For as long as it takes to unpack, too: no other fetch may take the archive away meanwhile.
+  // Held while unpacking too: no other fetch may remove the archive meanwhile.
   const FolderLock lock(folder, "another process is fetching to it: wait for it to end");
   for (const Archive& archive : options.set.archives)
     ArchiveFetch(archive, from, folder, observer).run();
   return folder;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

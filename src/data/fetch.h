@@ -1,5 +1,5 @@
-// Whole data sets from the web: downloaded, checked and unpacked. A fetch that was stopped, by
-// whatever, goes on where it was when it is asked for again.
+// Downloads, checks and unpacks whole data sets. A fetch that was interrupted continues where it
+// stopped when it is called again.
 #pragma once
 
 #include "data/published_sets.h"
@@ -8,39 +8,39 @@
 #include <filesystem>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 struct FetchOptions {
   PublishedSet set;
 
-  /// The set gets its usual folder below this one.
+  /// The set is written to its usual folder below this one.
   std::filesystem::path to;
 
-  /// The address of a folder with the archives; empty for the set's home.
+  /// URL of a folder with the archives; empty for the set's home.
   std::string from;
 };
 
-/// Told what happens, on the thread that fetches.
+/// Receives progress, on the thread that fetches.
 class FetchObserver {
  public:
   virtual ~FetchObserver() = default;
 
-  /// `archive`'s files are there already, and right.
+  /// The archive's files exist already and are correct.
   virtual void kept(const Archive& archive) = 0;
-  /// Called now and then: so many bytes are there of those there will be, 0 if nobody knows.
+  /// Called from time to time: `done` of `total` bytes are here; `total` is 0 if it is not known.
   virtual void received(const Archive& archive, std::uint64_t done, std::uint64_t total) = 0;
-  /// What had come in an earlier fetch does not go with what came now: it begins anew.
+  /// The data of an earlier fetch do not match those of this one: the download starts from zero.
   virtual void starting_over(const Archive& archive) = 0;
-  /// `archive` is unpacked, and its files are right.
+  /// The archive is unpacked and its files are correct.
   virtual void unpacked(const Archive& archive) = 0;
-  /// Asked now and then; false ends the fetch with an Error.
-  virtual bool go_on() = 0;
+  /// Called from time to time; returning false ends the fetch with an Error.
+  virtual bool keep_running() = 0;
 };
 
-/// Returns the set's folder once all its files are there and their SHA-256 sums are right. Files
-/// that are not the published ones are replaced. What is not whole yet is named *.part. Throws
-/// Error or FileError that says what to do, as when another process is fetching to the same folder;
-/// see download() and unpack().
+/// Returns the set's folder once all its files exist and their SHA-256 sums are correct. Files that
+/// differ from the published ones are replaced. Incomplete files are named *.part. Throws Error or
+/// FileError with a remedy, for example if another process is fetching to the same folder; see
+/// download() and unpack().
 std::filesystem::path fetch(const FetchOptions& options, FetchObserver& observer);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

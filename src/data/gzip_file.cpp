@@ -12,17 +12,17 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
-// gzread counts in int; a smaller step costs nothing and keeps every count far from its end.
+// gzread counts in int. A smaller step costs nothing and keeps every count far below the limit.
 constexpr std::size_t kMostAtOnce = 1 << 24;
 
 // zlib's buffer for compressed bytes. Its default of 8 KiB makes a system call every few images.
 constexpr unsigned kBufferBytes = 1 << 17;
 
-// zlib writes "path: reason", and our messages have the path already.
+// zlib writes "path: reason"; the path is removed, because our messages have it already.
 std::string_view without_path(std::string_view text, std::string_view path) {
   if (text.starts_with(path)) text.remove_prefix(path.size());
   if (text.starts_with(": ")) text.remove_prefix(2);
@@ -67,9 +67,9 @@ void GzipFile::throw_if_damaged() const {
   if (code == Z_ERRNO)
     throw FileError(fmt::format("{}: cannot read at offset {}: {}", path, offset_, reason));
   throw FileError(
-      fmt::format("{}: after offset {} of the decompressed content expected sound gzip data, found "
+      fmt::format("{}: after offset {} of the decompressed content expected valid gzip data, found "
                   "'{}': the file is damaged, get it again",
                   path, offset_, reason));
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// A file's content from front to back, whether the file is gzip or plain.
+// Reads a file's content from front to back, gzip or plain.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,23 @@
 #include <memory>
 #include <span>
 
-struct gzFile_s;  // zlib's, so that nobody who includes this needs zlib.h
+struct gzFile_s;  // zlib's type, declared here so that users of this header need no zlib.h
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// Decompresses a gzip file as it reads and takes any other file as it is. Whatever follows the
-/// gzip data is ignored, as gzip itself does. For one thread at a time.
+/// Decompresses a gzip file while it reads; any other file is read as it is. Data after the gzip
+/// stream are ignored, as gzip does. Thread safety: one thread at a time.
 class GzipFile {
  public:
   /// Throws FileError if the file cannot be opened.
   explicit GzipFile(const std::filesystem::path& path);
 
-  /// Fills `out` as far as the content goes and returns how many bytes that was: fewer than asked
-  /// for only at the end. Throws FileError if the disk fails or the gzip data are damaged or cut
-  /// short. The checksum of gzip data has been compared once a read has met the end.
+  /// Fills `out` and returns the number of bytes read: fewer than requested only at the end. Throws
+  /// FileError if the disk fails or the gzip data are damaged or truncated. The checksum of gzip
+  /// data is compared when a read reaches the end.
   std::size_t read(std::span<std::uint8_t> out);
 
-  /// Bytes of content that were read so far, which is where the next read begins.
+  /// Bytes of content read so far: the offset of the next read.
   std::uint64_t offset() const { return offset_; }
 
   const std::filesystem::path& path() const { return path_; }
@@ -40,4 +40,4 @@ class GzipFile {
   std::uint64_t offset_ = 0;
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

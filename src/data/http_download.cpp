@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
@@ -23,14 +23,14 @@ constexpr long kOk = 200;
 constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
 
-constexpr std::string_view kGoOn = "run the same command again to go on from there";
+constexpr std::string_view kResume = "run the same command again to resume";
 constexpr std::string_view kElsewhere =
     "check the network and the address, or name another source with --from";
 
-/// What became of one request.
+/// The outcome of one request.
 enum class Outcome { complete, broken, start_over };
 
-/// One request for what is missing of the file.
+/// One request for the missing rest of the file.
 class Request {
  public:
   Request(const DownloadOptions& options, PartFile& part)
@@ -45,7 +45,7 @@ class Request {
     set(CURLOPT_FAILONERROR, 1L);
     set(CURLOPT_USERAGENT, "lockstep");
     set(CURLOPT_CONNECTTIMEOUT, 30L);
-    set(CURLOPT_LOW_SPEED_LIMIT, 1L);  // bytes a second, for this long, count as lost
+    set(CURLOPT_LOW_SPEED_LIMIT, 1L);  // bytes per second; a slower connection counts as lost
     set(CURLOPT_LOW_SPEED_TIME, 60L);
     if (had_ > 0) set(CURLOPT_RANGE, range.c_str());
     set(CURLOPT_WRITEFUNCTION, &Request::receive);
@@ -60,22 +60,22 @@ class Request {
     const CURLcode result = curl_easy_perform(curl_.get());
     if (failure_) std::rethrow_exception(failure_);
     if (result == CURLE_OK) {
-      begin();  // a file without a byte never came to receive()
+      begin();  // receive() is never called for an empty file
       if (start_over_) return Outcome::start_over;
       return short_of_the_whole() ? Outcome::broken : Outcome::complete;
     }
     if (start_over_) return Outcome::start_over;
     if (stopped_)
       throw Error(
-          fmt::format("{}: interrupted after {} bytes: {}", options_.url, part_.bytes(), kGoOn));
+          fmt::format("{}: interrupted after {} bytes: {}", options_.url, part_.bytes(), kResume));
     if (result == CURLE_HTTP_RETURNED_ERROR) return refused();
     if (part_.bytes() > 0 && can_be_repeated(result)) return Outcome::broken;
     throw Error(fmt::format("{}: {}: {}", options_.url, reason(result), kElsewhere));
   }
 
-  /// In words, once run() returned `broken`.
+  /// The reason, after run() returned `broken`.
   std::string what_broke() const {
-    return message_[0] != '\0' ? message_ : "the server sent less than was asked for";
+    return message_[0] != '\0' ? message_ : "the server sent less than requested";
   }
 
  private:
@@ -114,8 +114,7 @@ class Request {
     return there ? found->value : std::string_view{};
   }
 
-  /// "bytes 100-199/200": where it begins, where it ends, and the whole; "bytes */200" has no
-  /// beginning.
+  /// "bytes 100-199/200": begin, end and total; "bytes */200" has no begin.
   struct ContentRange {
     std::optional<std::uint64_t> first;
     std::optional<std::uint64_t> whole;
@@ -130,7 +129,7 @@ class Request {
             .whole = number_in<std::uint64_t>(text.substr(slash + 1))};
   }
 
-  /// A server may send a smaller range than was asked for.
+  /// A server may send a smaller range than requested.
   bool short_of_the_whole() const {
     return status() == kPartialContent && content_range().whole > part_.bytes();
   }
@@ -139,11 +138,11 @@ class Request {
     if (status() != kRangeNotSatisfiable || had_ == 0)
       throw Error(
           fmt::format("{}: the server answered with {}: {}", options_.url, status(), kElsewhere));
-    // Nothing is left to send: either the part is the whole file, or it is of another one.
+    // Nothing is left to send: the part is either the whole file or of another file.
     return content_range().whole == had_ ? Outcome::complete : Outcome::start_over;
   }
 
-  /// Before the first byte: what the server is about to send.
+  /// Checks the response before the first byte.
   void begin() {
     if (begun_) return;
     begun_ = true;
@@ -155,8 +154,8 @@ class Request {
     } else if (status() == kOk) {
       part_.clear();
     } else {
-      throw Error(fmt::format("{}: the server answered with {}, which is no file: {}", options_.url,
-                              status(), kElsewhere));
+      throw Error(fmt::format("{}: the server answered with {}, which is not a file: {}",
+                              options_.url, status(), kElsewhere));
     }
     total_ = coming > 0 ? part_.bytes() + coming : 0;
     refuse_beyond_limit(total_);
@@ -171,7 +170,7 @@ class Request {
         options_.url, options_.most_bytes, bytes));
   }
 
-  // Exceptions must not pass through libcurl: they are kept, and thrown again behind it.
+  // Exceptions must not pass through libcurl: they are stored and rethrown after it returns.
   static std::size_t receive(char* data, std::size_t, std::size_t bytes, void* request) {
     auto* self = static_cast<Request*>(request);
     try {
@@ -205,7 +204,7 @@ class Request {
   std::exception_ptr failure_;
 };
 
-// Once a process, and for good: libcurl offers no way to share this with others who use it.
+// Called once per process and never undone: other users of libcurl in the process may depend on it.
 void start_libcurl() {
   static const CURLcode result = curl_global_init(CURL_GLOBAL_DEFAULT);
   LOCKSTEP_CHECK(result == CURLE_OK, "libcurl did not start: {}", curl_easy_strerror(result));
@@ -229,10 +228,10 @@ bool download(const DownloadOptions& options) {
       continue;
     }
     reason = request.what_broke();
-    if (part.bytes() <= had) break;  // nothing came any more: trying again would not help
+    if (part.bytes() <= had) break;  // no progress: another attempt would not help
   }
   throw Error(fmt::format("{}: the connection was lost after {} bytes ({}): {}", options.url,
-                          part.bytes(), reason, kGoOn));
+                          part.bytes(), reason, kResume));
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// One file from the web to the disk. The only file that knows libcurl is this header's source.
+// Downloads one file. Only this header's source uses libcurl.
 #pragma once
 
 #include <cstdint>
@@ -6,30 +6,31 @@
 #include <functional>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 struct DownloadOptions {
   /// http:// or https://.
   std::string url;
 
-  /// Where the bytes go as they come. What is there already is taken for the file's beginning: only
-  /// the rest is asked for. A server that cannot do that sends all, and all is written anew.
+  /// The file to append to. Its present content is taken for the beginning of the download, and
+  /// only the rest is requested. If the server cannot send a part, the file is written from the
+  /// beginning.
   std::filesystem::path part;
 
-  /// More than so many bytes are refused, before they are written.
+  /// A download of more bytes is refused before they are written.
   std::uint64_t most_bytes = 0;
 
-  /// Called now and then with the bytes that are there and those there will be, 0 if nobody knows;
-  /// false ends the download. From the thread that called download().
+  /// Called from time to time, on the thread that called download(), with the bytes received and
+  /// the total, which is 0 if it is not known. Returning false ends the download.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-/// Returns once the whole file is there; true if a part of it was there before. A connection that
-/// breaks while bytes come is made again, a few times. Throws Error that names the address and what
-/// to do: no such host, nobody answers, the server refuses, the connection is lost, or progress()
-/// said stop; FileError where the part cannot be written or another process is writing it. What
-/// came until then stays in the part, for the next call. For one thread of the process at a time:
-/// SIGPIPE is ignored meanwhile.
+/// Returns once the whole file is on the disk; true if a part of it was there before. Reconnects a
+/// few times when a connection breaks. Throws Error with the URL and a remedy if the host is
+/// unknown or does not answer, the server refuses, the connection is lost, or progress() returned
+/// false; FileError if the part cannot be written or another process is writing it. The received
+/// bytes stay in the part for the next call. Thread safety: one thread of the process at a time,
+/// because SIGPIPE is ignored meanwhile.
 bool download(const DownloadOptions& options);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -12,16 +12,16 @@
 #include <span>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
 constexpr std::uint32_t kUnsignedBytes = 0x0800;
 
-// Items times the bytes of one then always fit in 64 bits.
+// Keeps the product of items and bytes per item within 64 bits.
 constexpr std::uint64_t kMostItemBytes = 1ull << 31;
 
-// How much memory a header gets before the first of the elements behind it was seen.
+// Memory allocated for a header's sizes before any element was read.
 constexpr std::size_t kFirstBlock = 1 << 16;
 
 [[noreturn]] void fail(const GzipFile& file, std::uint64_t offset, std::string_view expected,
@@ -68,14 +68,14 @@ std::uint64_t item_bytes(const GzipFile& file, const std::vector<std::uint32_t>&
   return bytes;
 }
 
-// Reads up to `count` bytes. The vector doubles as it fills, so a false count costs at most as much
-// memory again as the file really has.
+// Reads up to `count` bytes. The vector doubles as it fills, so a wrong count costs at most twice
+// the memory of the file's real content.
 std::vector<std::uint8_t> read_bytes(GzipFile& file, std::uint64_t count) {
   std::vector<std::uint8_t> values;
   while (values.size() < count) {
     const std::size_t had = values.size();
     const std::size_t next = std::min<std::uint64_t>(count, std::max(kFirstBlock, 2 * had));
-    values.reserve(next);  // resize alone would round up, and the rest would stay unused for good
+    values.reserve(next);  // resize alone would round up, and the rest would stay unused
     values.resize(next);
     const std::size_t got = file.read(std::span(values).subspan(had));
     if (had + got < next) {
@@ -113,4 +113,4 @@ IdxArray read_idx(const std::filesystem::path& path, int dimensions, std::size_t
   return array;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

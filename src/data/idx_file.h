@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 struct IdxArray {
-  /// The dimensions as the file states them: shape[0] is how many items it holds, read or not.
+  /// The dimensions in the header: shape[0] is the number of items in the file, read or not.
   std::vector<std::uint32_t> shape;
-  /// How many items were read: the first min(shape[0], limit).
+  /// Number of items read: min(shape[0], limit).
   std::size_t items = 0;
   /// The elements of these items, one item after another.
   std::vector<std::uint8_t> values;
@@ -25,10 +25,10 @@ struct IdxArray {
 
 /// Reads the first `limit` items of an idx file, gzip or plain. REQUIRES: dimensions from 1 to 255.
 ///
-/// Nothing in the file is believed: memory grows with what was really read, never with what the
-/// header claims. Throws FileError with the offset (in the decompressed content), what was expected
-/// and what was found for another element type or number of dimensions, a file that ends early or
-/// goes on after its last item, and damaged gzip data. What lies behind `limit` is not looked at.
+/// The header is not trusted: memory grows with the data read, not with the sizes that the header
+/// states. Throws FileError with the offset in the decompressed content, the expected and the found
+/// value, for another element type or number of dimensions, a file that is too short or too long,
+/// and damaged gzip data. Data after `limit` are not read.
 IdxArray read_idx(const std::filesystem::path& path, int dimensions, std::size_t limit = kAllItems);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <system_error>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace fs = std::filesystem;
 
@@ -26,7 +26,7 @@ bool is_synthetic(std::string_view name) {
          (name.starts_with(kSynthetic) && name.substr(kSynthetic.size()).starts_with(':'));
 }
 
-// Both DIR/mnist/train-images… and DIR/train-images… are usual.
+// Both DIR/mnist/train-images… and DIR/train-images… are common.
 fs::path folder_of(const fs::path& folder, std::initializer_list<std::string_view> usual_names) {
   std::error_code error;
   for (std::string_view name : usual_names)
@@ -83,7 +83,7 @@ void check_image_set_name(std::string_view name, std::string_view option) {
   if (is_synthetic(name))
     parse_synthetic(name.substr(kSynthetic.size()));
   else if (std::find(known.begin(), known.end(), name) == known.end())
-    throw UsageError(fmt::format("{} is '{}': there are {}", option, name, enumerate(known)));
+    throw UsageError(fmt::format("{} is '{}': choose from {}", option, name, enumerate(known)));
 }
 
 ImageKind image_kind(std::string_view name) {
@@ -106,4 +106,4 @@ ImageSet open_image_set(const ImageSetOptions& options) {
   return open_synthetic(std::string_view(options.name).substr(kSynthetic.size()), limit);
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// The data sets by name, with all that belongs to each: what `--data` and `--data-dir` stand for.
+// The data sets that `--data` and `--data-dir` name, with their shapes, normalisation and classes.
 #pragma once
 
 #include "data/images.h"
@@ -10,17 +10,17 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 struct ImageSetOptions {
-  /// mnist, cifar10, or synthetic, which may be followed by what parse_synthetic takes.
+  /// mnist, cifar10, or synthetic with optional settings; see parse_synthetic.
   std::string name = "mnist";
 
-  /// Where the files are: the set's own folder, or one that holds it under its usual name
-  /// (mnist; cifar10 or cifar-10-batches-bin). Synthetic images need none.
+  /// The set's folder, or one that contains it under its usual name (mnist; cifar10 or
+  /// cifar-10-batches-bin). Synthetic images need none.
   std::filesystem::path folder;
 
-  /// Take the first so many training images; 0 for all.
+  /// Number of training images to use, from the first; 0 for all.
   std::size_t limit = 0;
 };
 
@@ -28,29 +28,29 @@ struct ImageSet {
   std::shared_ptr<const Images> train;
   std::shared_ptr<const Images> test;
   Normalisation normalisation;
-  /// Zeros on each side that the set's usual networks expect.
+  /// Width of the border of zeros that the models for this set expect.
   int padding = 0;
-  /// One for each label.
+  /// The name of each label.
   std::vector<std::string> class_names;
 };
 
 /// mnist, cifar10, synthetic.
 std::vector<std::string> image_set_names();
 
-/// Throws UsageError that names `option` and the sets there are, unless `name` is one of them.
+/// Throws UsageError that names `option` and the known sets, unless `name` is one of them.
 void check_image_set_name(std::string_view name, std::string_view option);
 
-/// What is known of a set's images before any of them is read.
+/// Properties of a set's images, known without reading them.
 struct ImageKind {
-  ImageShape shape;  ///< with the padding that the set's usual networks expect
+  ImageShape shape;  ///< with the padding that the models for this set expect
   int classes = 0;
 };
 
 /// Throws UsageError for an unknown name.
 ImageKind image_kind(std::string_view name);
 
-/// Reads or makes both splits. Throws FileError if files are missing or not sound, UsageError for
+/// Reads or generates both splits. Throws FileError if files are missing or damaged, UsageError for
 /// an unknown name.
 ImageSet open_image_set(const ImageSetOptions& options);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <span>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
-using Histogram = std::array<std::uint64_t, 256>;  // how often a channel has each byte
+using Histogram = std::array<std::uint64_t, 256>;  // counts of each byte value in a channel
 
 std::vector<Histogram> histograms_of(const Images& images) {
   const auto channels = static_cast<std::size_t>(images.shape.channels);
@@ -46,4 +46,4 @@ ImageStatistics image_statistics(const Images& images) {
   return statistics;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// What a set of images is like.
+// Class counts, mean and standard deviation of a set of images.
 #pragma once
 
 #include "data/images.h"
@@ -6,17 +6,17 @@
 #include <cstddef>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 struct ImageStatistics {
-  /// How many images have each label.
+  /// Number of images by label.
   std::vector<std::size_t> class_counts;
-  /// Of each channel over all pixels of all images, scaled to 0 … 1: what a Normalisation takes.
+  /// Mean and deviation of each channel over all pixels, scaled to 0 … 1, as in Normalisation.
   std::vector<double> mean;
   std::vector<double> deviation;
 };
 
-/// Sums are whole numbers: equal images give equal results on every machine.
+/// Sums are integers, so equal images give equal results on every machine.
 ImageStatistics image_statistics(const Images& images);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// A set of labelled images as it comes from its files: bytes, not yet normalised.
+// A set of labelled images as stored in its files: bytes, not normalised.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,15 @@
 #include <limits>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// The limit that is none.
+/// The limit that reads all items.
 inline constexpr std::size_t kAllItems = std::numeric_limits<std::size_t>::max();
 
 /// The two parts in which a set is published.
 enum class Split {
-  train,  ///< what a network learns from
-  test,   ///< what it is judged by
+  train,  ///< the images to learn from
+  test,   ///< the images to evaluate on
 };
 
 struct ImageShape {
@@ -22,7 +22,7 @@ struct ImageShape {
   int height = 0;
   int width = 0;
 
-  /// Values of one image, over all its channels.
+  /// Number of values in an image, over all channels.
   std::size_t pixels() const {
     return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) *
            static_cast<std::size_t>(width);
@@ -31,8 +31,7 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// All images have one shape. Never changed once it is read, so that any number of loaders and
-/// threads may share it.
+/// Images of one shape. Not changed after reading, so any number of loaders and threads may use it.
 struct Images {
   ImageShape shape;
   /// Labels are 0 … classes − 1.
@@ -40,10 +39,10 @@ struct Images {
   /// One image after another, each channel by channel and row by row: size() × shape.pixels()
   /// values.
   std::vector<std::uint8_t> pixels;
-  /// One label an image, in the order of `pixels`.
+  /// One label per image, in the order of `pixels`.
   std::vector<std::uint8_t> labels;
 
   std::size_t size() const { return labels.size(); }
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

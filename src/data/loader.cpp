@@ -3,14 +3,14 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "base/sleep.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
@@ -60,7 +60,7 @@ Loader Loader::slowed(std::chrono::duration<double> by) const {
 }
 
 void Loader::load(std::span<const std::uint32_t> indices, Batch& out, std::uint64_t epoch) const {
-  if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
+  if (delay_.count() > 0) sleep_for(delay_);
   out.pixels.resize(indices.size() * shape_.pixels());
   out.labels.resize(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -74,8 +74,8 @@ void Loader::load(std::span<const std::uint32_t> indices, Batch& out, std::uint6
 }
 
 void Loader::load_image(const std::uint8_t* from, const View& view, float* to) const {
-  // The batch may have been written to since, so the border is cleared every time: the whole image
-  // at once is cheaper than piece by piece.
+  // The batch is reused, so the border is cleared every time. Clearing the whole image is cheaper
+  // than clearing the border in pieces.
   if (padding_ > 0) std::fill_n(to, shape_.pixels(), 0.0f);
   const ImageShape& source = images_->shape;
   for (const Table& table : tables_) {
@@ -96,7 +96,7 @@ void Loader::load_image(const std::uint8_t* from, const View& view, float* to) c
 void Loader::load_row(const std::uint8_t* from, const Table& table, const View& view,
                       float* to) const {
   const int width = images_->shape.width;
-  // Columns of what is shown that are in the image: begin … end − 1; black around them.
+  // Columns begin … end − 1 of the result lie in the image; the others are black.
   const int begin = std::clamp(-view.right, 0, width);
   const int end = std::clamp(width - view.right, 0, width);
   std::fill(to, to + begin, table[0]);
@@ -107,4 +107,4 @@ void Loader::load_row(const std::uint8_t* from, const Table& table, const View& 
     for (int x = begin; x < end; ++x) to[x] = table[from[x + view.right]];
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// From the bytes of some images to the floats that a network takes.
+// Loader: converts the bytes of images to normalised floats.
 #pragma once
 
 #include "data/augmentation.h"
@@ -13,16 +13,16 @@
 #include <span>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 /// A byte b of channel c becomes (b / 255 − mean[c]) / deviation[c], each step rounded to float as
-/// torchvision's ToTensor and Normalize do. One entry a channel.
+/// torchvision's ToTensor and Normalize do. One entry per channel.
 struct Normalisation {
   std::vector<float> mean;
   std::vector<float> deviation;
 };
 
-/// What a network is fed in one step. Keep one and load into it again: its memory is reused.
+/// The input of one step. Reuse an object to reuse its memory.
 struct Batch {
   /// One image after another, each of Loader::shape(), channel by channel and row by row.
   std::vector<float> pixels;
@@ -31,39 +31,38 @@ struct Batch {
   std::size_t size() const { return labels.size(); }
 };
 
-/// Picks images, normalises them and pads them with zeros. Never changes after it is made, so any
-/// number of threads may load at once, each into a batch of its own.
+/// Picks images, normalises them and pads them with zeros. Thread safety: any number of threads may
+/// load at once, each into its own batch.
 class Loader {
  public:
-  /// `padding` is the width of the border of zeros, in pixels on each of the four sides. Zeros are
-  /// put around the normalised image, so that a border stands for the mean. Throws UsageError if
-  /// the normalisation does not fit the images' channels, a deviation is not positive, or padding
-  /// is negative.
+  /// `padding` is the width of the border of zeros on each of the four sides. The border is added
+  /// to the normalised image, so it stands for the mean. Throws UsageError if the normalisation
+  /// does not fit the images' channels, a deviation is not positive, or padding is negative.
   Loader(std::shared_ptr<const Images> images, const Normalisation& normalisation, int padding,
          const std::optional<Augmentation>& augmentation = {});
 
-  /// Replaces what `out` holds by the images of these indices, in their order, as augmentation
-  /// shows them in this epoch. REQUIRES: each is less than the number of images.
+  /// Replaces the content of `out` by the images of these indices, in order, augmented for this
+  /// epoch. REQUIRES: each index is less than the number of images.
   void load(std::span<const std::uint32_t> indices, Batch& out, std::uint64_t epoch = 0) const;
 
-  /// The same loader, but every load takes so much longer: a slow disk, to study what waits for it.
+  /// A loader whose loads take longer by this time: simulates a slow disk.
   Loader slowed(std::chrono::duration<double> by) const;
 
   /// The shape of a loaded image, padding included.
   ImageShape shape() const { return shape_; }
 
  private:
-  using Table = std::array<float, 256>;  // the float for each byte
+  using Table = std::array<float, 256>;  // the float of each byte value
 
   void load_image(const std::uint8_t* from, const View& view, float* to) const;
   void load_row(const std::uint8_t* from, const Table& table, const View& view, float* to) const;
 
   std::shared_ptr<const Images> images_;
-  std::vector<Table> tables_;  // one a channel
+  std::vector<Table> tables_;  // by channel
   int padding_;
   std::optional<Augmentation> augmentation_;
   ImageShape shape_;
   std::chrono::duration<double> delay_{0};
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

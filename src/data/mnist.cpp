@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace fs = std::filesystem;
 
@@ -26,12 +26,12 @@ fs::path find_file(const fs::path& folder, Split split, std::string_view kind) {
       fmt::format("{}-{}-ubyte", split == Split::train ? "train" : "t10k", kind);
   for (const std::string& candidate : {name, name + ".gz"}) {
     fs::path path = folder / candidate;
-    // A path that cannot even be looked up is returned too: opening it will say why.
+    // A path that cannot be examined is returned too: opening it will give the reason.
     std::error_code error;
     if (fs::exists(path, error) || error) return path;
   }
   throw FileError(
-      fmt::format("{}: neither {} nor {}.gz is here: name the folder that holds MNIST's four idx "
+      fmt::format("{}: neither {} nor {}.gz found: name the folder that holds MNIST's four idx "
                   "files with --data-dir",
                   folder.string(), name, name));
 }
@@ -51,8 +51,8 @@ void check_labels(const fs::path& path, const IdxArray& labels) {
                                 [](std::uint8_t label) { return label >= kMnistClasses; });
   if (bad != labels.values.end())
     throw FileError(fmt::format(
-        "{}: at offset {} expected a label from 0 to {}, found {}: the file is damaged or of "
-        "another set, get it again",
+        "{}: at offset {} expected a label from 0 to {}, found {}: the file is damaged or belongs "
+        "to another set, get it again",
         path.string(), kLabelsHeader + (bad - labels.values.begin()), kMnistClasses - 1, *bad));
 }
 
@@ -63,7 +63,7 @@ Normalisation mnist_normalisation() {
 }
 
 Images read_mnist(const fs::path& folder, Split split, std::size_t limit) {
-  if (limit == 0) throw UsageError("MNIST is limited to 0 images: ask for at least 1");
+  if (limit == 0) throw UsageError("MNIST is limited to 0 images: request at least 1");
   const fs::path images_path = find_file(folder, split, "images-idx3");
   const fs::path labels_path = find_file(folder, split, "labels-idx1");
   IdxArray images = read_idx(images_path, 3, limit);
@@ -81,4 +81,4 @@ Images read_mnist(const fs::path& folder, Split split, std::size_t limit) {
           .labels = std::move(labels.values)};
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

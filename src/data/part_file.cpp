@@ -11,14 +11,15 @@
 
 #include <cerrno>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 void PartFile::fail(std::string_view what) const {
   const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-  throw WriteError(fmt::format("{}: cannot {}: {}{}", path_.string(), what, last_system_error(),
-                               full ? ": make room, or choose another folder with --to, then run "
-                                      "the same command again"
-                                    : ""));
+  throw WriteError(
+      fmt::format("{}: cannot {}: {}{}", path_.string(), what, last_system_error(),
+                  full ? ": free some space, or choose another folder with --to, then run "
+                         "the same command again"
+                       : ""));
 }
 
 PartFile::PartFile(const std::filesystem::path& path)
@@ -28,7 +29,7 @@ PartFile::PartFile(const std::filesystem::path& path)
     throw WriteError(
         fmt::format("{}: another process is writing it: wait for it to end", path_.string()));
   struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) fail("look at it");
+  if (::fstat(file_.get(), &status) != 0) fail("read its size");
   bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -51,4 +52,4 @@ void PartFile::finish(const std::filesystem::path& path) {
   if (::fsync(file_.get()) != 0 || ::rename(path_.c_str(), path.c_str()) != 0) fail("write");
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// A file that is not whole yet: what a download or an archive fills.
+// A file that a download or an archive fills and that is not complete yet.
 #pragma once
 
 #include <lockstep/error.h>
@@ -9,16 +9,16 @@
 #include <filesystem>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// A file that could not be written: nothing that came from outside is to blame. Everything else
-/// that goes wrong with files is a plain FileError.
+/// A file could not be written: the cause is this machine, not the data received. Other file errors
+/// are a plain FileError.
 class WriteError : public FileError {
  public:
   using FileError::FileError;
 };
 
-/// Keeps what an earlier process left at its path, and appends to it. Locked while it is open: a
+/// Appends to the content that an earlier process left at its path. Locked while it is open: a
 /// second process gets a WriteError. Stays on the disk unless it is renamed or removed.
 class PartFile {
  public:
@@ -27,12 +27,12 @@ class PartFile {
 
   std::uint64_t bytes() const { return bytes_; }
 
-  /// Both throw WriteError, with what to do about a full disk.
+  /// Both throw WriteError, with a remedy for a full disk.
   void append(std::string_view content);
   void clear();
 
-  /// Brings all to the disk, then gives the file its final name, replacing what has it. Throws
-  /// WriteError. REQUIRES: nothing is appended after it.
+  /// Syncs the file to the disk and renames it, replacing an existing file. Throws WriteError.
+  /// REQUIRES: nothing is appended after it.
   void finish(const std::filesystem::path& path);
 
  private:
@@ -43,4 +43,4 @@ class PartFile {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
@@ -16,7 +16,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-// Length, type, content, and the check sum of the latter two.
+// Length, type, content, and the checksum of type and content.
 std::string chunk(std::string_view type, std::string_view content) {
   std::string body(type);
   body += content;
@@ -26,7 +26,7 @@ std::string chunk(std::string_view type, std::string_view content) {
          big_endian(static_cast<std::uint32_t>(sum));
 }
 
-// Each row begins with how it was filtered; filter 0 leaves it as it is.
+// Each row begins with its filter type; 0 means unfiltered.
 std::string rows_of(const Picture& picture) {
   const std::size_t bytes = picture.width * 3;
   std::string rows;
@@ -58,7 +58,7 @@ std::string encode_png(const Picture& picture) {
                      picture.pixels.size() == picture.width * picture.height * 3,
                  "a picture of {}×{} with {} bytes", picture.width, picture.height,
                  picture.pixels.size());
-  // 8 bits, red-green-blue, and the only compression, filtering and order that there are.
+  // 8 bits, RGB, and the only defined compression, filtering and order.
   const std::string header = big_endian(static_cast<std::uint32_t>(picture.width)) +
                              big_endian(static_cast<std::uint32_t>(picture.height)) +
                              std::string("\x08\x02\x00\x00\x00", 5);
@@ -66,4 +66,4 @@ std::string encode_png(const Picture& picture) {
          chunk("IDAT", compress_all(rows_of(picture))) + chunk("IEND", "");
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

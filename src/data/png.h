@@ -1,4 +1,4 @@
-// Pictures as PNG files.
+// Writes pictures as PNG files.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// A picture in memory: rows from the top, each pixel as red, green and blue.
+/// A picture in memory: rows from the top, each pixel red, green and blue.
 struct Picture {
   std::size_t width = 0;
   std::size_t height = 0;
@@ -20,7 +20,7 @@ struct Picture {
   std::uint8_t* at(std::size_t y, std::size_t x) { return pixels.data() + (y * width + x) * 3; }
 };
 
-/// The content of a PNG file: 8 bits a channel, not interlaced. REQUIRES: sides from 1 to 2^16.
+/// The content of a PNG file: 8 bits per channel, not interlaced. REQUIRES: sides from 1 to 2^16.
 std::string encode_png(const Picture& picture);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 Prefetcher::Prefetcher(const Loader& loader, int threads) : loader_(loader) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -19,7 +19,7 @@ Prefetcher::~Prefetcher() {
 
 void Prefetcher::ask(std::span<const std::uint32_t> images, std::uint64_t epoch) {
   std::list<Job> job;
-  // The caller still has the newest of those that were taken.
+  // The caller still uses the newest of the taken jobs.
   if (taken_.size() > 1)
     job.splice(job.end(), taken_, taken_.begin());
   else
@@ -37,11 +37,11 @@ void Prefetcher::ask(std::span<const std::uint32_t> images, std::uint64_t epoch)
 }
 
 const Batch& Prefetcher::next() {
-  LOCKSTEP_CHECK(ahead_ > 0, "a batch was taken that nobody asked for");
+  LOCKSTEP_CHECK(ahead_ > 0, "a batch was taken that was not requested");
   --ahead_;
   mutex_.lock();
   Job& job = jobs_.front();
-  if (job.state == State::waiting) {  // nobody is at it: faster than to wait for somebody
+  if (job.state == State::waiting) {  // no thread loads it: faster than waiting for one
     job.state = State::loading;
     mutex_.unlock();
     load(job);
@@ -85,4 +85,4 @@ Prefetcher::Job* Prefetcher::first_waiting() {
   return nullptr;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

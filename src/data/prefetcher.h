@@ -1,5 +1,5 @@
-// Prefetcher: loads batches ahead of time, on threads of its own, while the network trains on those
-// before.
+// Prefetcher: loads batches ahead of time, on its own threads, while the model trains on earlier
+// ones.
 #pragma once
 
 #include "base/thread_annotations.h"
@@ -9,25 +9,26 @@
 #include <list>
 #include <thread>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// Hands batches over in the order in which they were asked for. All calls from one thread.
+/// Returns batches in the order of the requests. Thread safety: one thread makes all calls.
 class Prefetcher {
  public:
-  /// Without threads each batch is loaded when it is taken: where batches are so small that handing
-  /// them over costs more than loading them. The loader must outlive it.
+  /// With 0 threads, each batch is loaded when it is taken: better for batches so small that
+  /// passing them between threads costs more than loading them. REQUIRES: the loader outlives this
+  /// object.
   Prefetcher(const Loader& loader, int threads);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// One more batch, of these images.
+  /// Requests one more batch, with these images.
   void ask(std::span<const std::uint32_t> images, std::uint64_t epoch);
 
-  /// Batches that were asked for and not taken yet.
+  /// Number of batches requested and not taken yet.
   std::size_t ahead() const { return ahead_; }
 
-  /// The next batch; the caller's until next() is called again. Rethrows what loading it threw.
+  /// The next batch, valid until next() is called again. Rethrows the exception of its loading.
   /// REQUIRES: ahead() > 0.
   const Batch& next();
 
@@ -42,13 +43,13 @@ class Prefetcher {
   };
 
   void work();
-  /// The job must be this thread's alone.
+  /// REQUIRES: no other thread uses the job.
   void load(Job& job) const;
   Job* first_waiting() REQUIRES_LOCK(mutex_);
 
   const Loader& loader_;
   std::size_t ahead_ = 0;
-  std::list<Job> taken_;  ///< the batch that the caller has, and those whose memory can be reused
+  std::list<Job> taken_;  ///< the caller's batch, and others whose memory can be reused
 
   Mutex mutex_;
   Condition changed_;
@@ -57,4 +58,4 @@ class Prefetcher {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

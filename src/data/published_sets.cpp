@@ -9,7 +9,7 @@
 
 #include <map>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
@@ -56,19 +56,20 @@ PublishedSet cifar10() {
                           "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b"}}}}};
 }
 
-constexpr std::uint64_t kMostUnknown = 1ull << 30;  // of a file that only its sum is known of
+constexpr std::uint64_t kMostUnknown = 1ull << 30;  // limit of a file whose size is not known
 
-/// Names to sums.
+/// Sums by file name.
 std::map<std::string, std::string> read_sums(const std::filesystem::path& path) {
   constexpr std::size_t kDigits = 64;
   std::map<std::string, std::string> sums;
   for (const std::string& line : split(read_file(path, 1 << 20), '\n')) {
     if (line.empty()) continue;
-    // Two blanks, or a blank and a star, come before the name; folders before it do not matter.
+    // Two blanks, or a blank and a star, precede the name; its folders are ignored.
     if (line.size() < kDigits + 3 || line[kDigits] != ' ' ||
         line.find_first_not_of("0123456789abcdef") != kDigits)
-      throw FileError(fmt::format("{}: '{}' is no sum: expected lines as sha256sum prints them",
-                                  path.string(), line));
+      throw FileError(
+          fmt::format("{}: '{}' is not a checksum: expected lines as sha256sum prints them",
+                      path.string(), line));
     const std::filesystem::path name = line.substr(kDigits + 2);
     sums[name.filename().string()] = line.substr(0, kDigits);
   }
@@ -78,7 +79,7 @@ std::map<std::string, std::string> read_sums(const std::filesystem::path& path) 
 }  // namespace
 
 std::uint64_t Archive::most_bytes() const {
-  std::uint64_t bytes = 1 << 20;  // for headers, and small files that nobody needs
+  std::uint64_t bytes = 1 << 20;  // for headers, and small files that are not needed
   for (const PublishedFile& file : files) bytes += file.most_bytes + file.most_bytes / 100;
   return bytes;
 }
@@ -86,7 +87,7 @@ std::uint64_t Archive::most_bytes() const {
 PublishedSet published_set(std::string_view name) {
   for (const PublishedSet& set : {mnist(), cifar10()})
     if (set.name == name) return set;
-  throw UsageError(fmt::format("'{}' cannot be fetched: there are mnist and cifar10", name));
+  throw UsageError(fmt::format("'{}' cannot be fetched: use mnist or cifar10", name));
 }
 
 PublishedSet with_sums_of(const PublishedSet& set, const std::filesystem::path& path) {
@@ -105,8 +106,9 @@ PublishedSet with_sums_of(const PublishedSet& set, const std::filesystem::path& 
     throw FileError(
         fmt::format("{}: {} has no file '{}'", path.string(), set.name, sums.begin()->first));
   if (chosen.archives.empty())
-    throw FileError(fmt::format("{}: has no sums: there would be nothing to fetch", path.string()));
+    throw FileError(
+        fmt::format("{}: has no checksums, so there is nothing to fetch", path.string()));
   return chosen;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

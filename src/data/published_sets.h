@@ -1,4 +1,4 @@
-// Where data sets are published, and how to know that what came is what was published.
+// The sources of published data sets, and the checksums of their files.
 #pragma once
 
 #include <cstdint>
@@ -7,43 +7,43 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// A file as it is once it is unpacked: sums do not depend on who compressed it, and how.
+/// An unpacked file: its sum does not depend on the compression.
 struct PublishedFile {
   std::string name;
-  std::uint64_t most_bytes = 0;  ///< for the sets we know, its exact size
+  std::uint64_t most_bytes = 0;  ///< the exact size for known sets
   std::string sha256;            ///< 64 hexadecimal digits
 };
 
-/// What is downloaded in one go.
+/// One downloaded file.
 struct Archive {
   enum class Kind {
-    gzip,  ///< of the one file
-    tar,   ///< with gzip: has the files in some folder, and others that nobody needs
+    gzip,  ///< of one file
+    tar,   ///< with gzip: has the files in some folder, among others that are not needed
   };
 
   std::string name;
   Kind kind = Kind::gzip;
   std::vector<PublishedFile> files;
 
-  /// A limit for its size: compression does not make a file much larger than it was.
+  /// An upper limit of its size: compression enlarges no file by much.
   std::uint64_t most_bytes() const;
 };
 
 struct PublishedSet {
   std::string name;    ///< as in --data
-  std::string home;    ///< the address of the folder that has the archives
-  std::string folder;  ///< its usual name
+  std::string home;    ///< URL of the folder with the archives
+  std::string folder;  ///< usual name of its folder
   std::vector<Archive> archives;
 };
 
 /// mnist or cifar10. Throws UsageError for another name.
 PublishedSet published_set(std::string_view name);
 
-/// The same files with other sums: a smaller set, or another in the same format. `sums` is what
-/// sha256sum prints; files that it does not name are left out. Throws FileError for a line that is
-/// none, and for names that the set does not have.
+/// The same files with other sums: a smaller set, or another in the same format. `sums` is a file
+/// printed by sha256sum; files that it does not name are left out. Throws FileError for a malformed
+/// line, and for files that the set does not have.
 PublishedSet with_sums_of(const PublishedSet& set, const std::filesystem::path& sums);
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -11,14 +11,14 @@
 #include <limits>
 #include <numeric>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-Range share(std::size_t count, int rank, int size) {
+Range slice_of(std::size_t count, int rank, int size) {
   if (size < 1 || rank < 0 || rank >= size)
     throw UsageError(fmt::format(
-        "rank {} of {} has no share: ranks are numbered from 0 to the size less one", rank, size));
+        "rank {} of {} has no slice: ranks are numbered from 0 to size − 1", rank, size));
   const std::size_t ranks = static_cast<std::size_t>(size);
-  // rank × count / size, in two parts so that no product overflows.
+  // rank × count / size, in two steps so that no product overflows.
   const auto boundary = [&](std::size_t r) {
     return r * (count / ranks) + r * (count % ranks) / ranks;
   };
@@ -32,7 +32,7 @@ Sampler::Sampler(const SamplerOptions& options) : options_(options) {
     throw UsageError(fmt::format("cannot sample from {} images: the set must have 1 to {}",
                                  options.count, kMost));
   if (options.batch == 0)
-    throw UsageError("a global batch of 0 images trains nothing: ask for at least 1 (--batch)");
+    throw UsageError("the global batch has 0 images: use at least 1 (--batch)");
   if (!options.shuffle) {
     order_.resize(options.count);
     std::iota(order_.begin(), order_.end(), 0u);
@@ -50,6 +50,7 @@ std::size_t Sampler::size_of_batch(std::size_t index) const {
 std::span<const std::uint32_t> Sampler::batch(std::uint64_t epoch, std::size_t index) {
   LOCKSTEP_CHECK(index < batches_per_epoch(), "batch {} of an epoch of {}", index,
                  batches_per_epoch());
+  if (!options_.reshuffle) epoch = 1;
   if (options_.shuffle && order_epoch_ != epoch) {
     order_ = permutation(static_cast<std::uint32_t>(options_.count), Random(options_.seed, epoch));
     order_epoch_ = epoch;
@@ -57,4 +58,4 @@ std::span<const std::uint32_t> Sampler::batch(std::uint64_t epoch, std::size_t i
   return std::span(order_).subspan(index * options_.batch, size_of_batch(index));
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,6 +1,5 @@
-// Which images make up which batch, and which part of them is whose. Nothing here knows how many
-// workers there are until share() is asked, so that every number of workers trains on the same
-// global batches.
+// Sampler: the images of each global batch, and the slice of it that a rank gets. Global batches do
+// not depend on the number of workers: it enters only when a batch is sliced.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 /// The positions begin … end − 1.
 struct Range {
@@ -20,38 +19,41 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// The slice of `count` things that is `rank`'s: [rank × count / size, (rank + 1) × count / size).
-/// The slices of all ranks, one after another, are the whole without gap or overlap, and differ in
-/// size by one at most; with fewer things than ranks some are empty. Throws UsageError unless
-/// 0 <= rank < size.
-Range share(std::size_t count, int rank, int size);
+/// The slice of `count` items for `rank`: [rank × count / size, (rank + 1) × count / size). The
+/// slices of all ranks cover all items without gap or overlap, and their sizes differ by at most
+/// one; with fewer items than ranks some are empty. Throws UsageError unless 0 <= rank < size.
+Range slice_of(std::size_t count, int rank, int size);
 
 struct SamplerOptions {
-  /// Images in the set. Must be given.
+  /// Number of images in the set. Required.
   std::size_t count = 0;
 
-  /// Images of a global batch, over all workers. Must be given. The last batch of an epoch has what
-  /// is left.
+  /// Number of images in a global batch, over all workers. Required. The last batch of an epoch has
+  /// the remaining images.
   std::size_t batch = 0;
 
-  /// Names the order of every epoch: equal seeds give equal orders on every machine.
+  /// Seed of the shuffling: equal seeds give equal orders on every machine.
   std::uint64_t seed = 5000;
 
-  /// A new random order each epoch. Without it, batch k is images k × batch … (k + 1) × batch − 1
-  /// in every epoch: for comparing runs with other programs image by image.
+  /// Shuffle anew in each epoch. Without it, batch k is images k × batch … (k + 1) × batch − 1 in
+  /// every epoch, for comparing runs with other programs image by image.
   bool shuffle = true;
+
+  /// A random order is drawn anew for each epoch. Without it every epoch has the order of the
+  /// first: the mistake of a DistributedSampler whose set_epoch is never called.
+  bool reshuffle = true;
 };
 
-/// The global batches of every epoch. Each call stands alone: a run that resumes asks for the batch
-/// it stopped at. For one thread at a time.
+/// The global batches of every epoch. Calls are independent: a resumed run asks for the batch at
+/// which it stopped. Thread safety: one thread at a time.
 class Sampler {
  public:
-  /// Throws UsageError if there are no images, more than 2^32 − 1, or a batch holds none.
+  /// Throws UsageError if there are no images, more than 2^32 − 1, or a batch of 0.
   explicit Sampler(const SamplerOptions& options);
 
   std::size_t batches_per_epoch() const;
 
-  /// Images of one global batch: the last of an epoch may have fewer than the others.
+  /// Number of images in a global batch: the last of an epoch may have fewer.
   std::size_t size_of_batch(std::size_t index) const;
 
   /// The images of one global batch. Valid until batch() is called for another epoch.
@@ -61,7 +63,7 @@ class Sampler {
  private:
   SamplerOptions options_;
   std::vector<std::uint32_t> order_;
-  std::optional<std::uint64_t> order_epoch_;  // whose order that is, where epochs differ
+  std::optional<std::uint64_t> order_epoch_;  // the epoch of `order_`, if epochs differ
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -9,21 +9,21 @@
 #include <algorithm>
 #include <array>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
-constexpr int kPoints = 5;  // of the grid a side
+constexpr int kPoints = 5;  // grid points per side
 constexpr std::uint64_t kMostBytes = 1ull << 34;
 
-// What streams of random numbers are for.
+// Purposes of the random streams.
 enum Stream : std::uint64_t { kPatterns, kOrder, kImages };
 
 std::uint64_t stream_of(Stream stream, Split split) {
   return stream * 2 + (split == Split::test ? 1 : 0);
 }
 
-/// A place between two points of the grid: `part` / `whole` of the way from `cell` to the next.
+/// A position between two grid points: `part` / `whole` of the way from `cell` to the next.
 struct Place {
   int cell;
   int part;
@@ -32,13 +32,13 @@ struct Place {
   int blend(int here, int next) const { return (here * (whole - part) + next * part) / whole; }
 };
 
-/// Where the pixel at `position` of `size` lies. Pixels outside lie at the edge.
+/// The position of pixel `position` of `size`. Pixels outside lie at the edge.
 Place place_of(int position, int size) {
   const int scaled = std::clamp(position, 0, size - 1) * (kPoints - 1);
   return {.cell = scaled / size, .part = scaled % size, .whole = size};
 }
 
-/// The places of a row or a column that was moved.
+/// The positions of a shifted row or column.
 std::vector<Place> places_of(int size, int moved) {
   std::vector<Place> places;
   for (int i = 0; i < size; ++i) places.push_back(place_of(i + moved, size));
@@ -54,7 +54,7 @@ struct Pattern {
       for (int& grey : row) grey = static_cast<int>(random.below(256));
   }
 
-  /// The grid's columns at the height of `down`.
+  /// The grid's columns, interpolated at the height of `down`.
   std::array<int, kPoints> row(const Place& down) const {
     std::array<int, kPoints> greys{};
     for (std::size_t i = 0; i < kPoints; ++i)
@@ -63,7 +63,7 @@ struct Pattern {
   }
 };
 
-/// From -64 to 63, eight of one random number.
+/// Values from -64 to 63, eight from one random number.
 class Noise {
  public:
   explicit Noise(Random& random) : random_(random) {}
@@ -140,8 +140,8 @@ void check(const SyntheticOptions& options) {
         kMostSide));
   if (std::max(options.train, options.test) > kMostBytes / shape.pixels())
     throw UsageError(
-        fmt::format("{} synthetic images of {} bytes are more than {} GiB: ask for "
-                    "fewer or smaller ones",
+        fmt::format("{} synthetic images of {} bytes are more than {} GiB: use fewer or smaller "
+                    "images",
                     std::max(options.train, options.test), shape.pixels(), kMostBytes >> 30));
 }
 
@@ -166,4 +166,4 @@ Normalisation synthetic_normalisation(int channels) {
   return {.mean = std::vector(count, 0.5f), .deviation = std::vector(count, 0.25f)};
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

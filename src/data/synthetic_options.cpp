@@ -1,4 +1,4 @@
-// Synthetic images as people ask for them: "1x28x28,train=500".
+// Parses the options of synthetic images: "1x28x28,train=500".
 #include <lockstep/error.h>
 
 #include "base/text.h"
@@ -8,14 +8,14 @@
 
 #include <limits>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
 [[noreturn]] void refuse(std::string_view part) {
   throw UsageError(
-      fmt::format("'{}' says nothing about synthetic images: write CxHxW (channels, height, width) "
-                  "or classes=, train=, test= or seed= with a number, with commas between, as in "
+      fmt::format("'{}' is not an option of synthetic images: use CxHxW (channels, height, width), "
+                  "classes=N, train=N, test=N or seed=N, separated by commas, as in "
                   "synthetic:1x28x28,train=500",
                   part));
 }
@@ -66,4 +66,4 @@ SyntheticOptions parse_synthetic(std::string_view text) {
   return options;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

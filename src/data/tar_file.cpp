@@ -8,13 +8,13 @@
 #include <numeric>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace {
 
 using Header = std::span<const std::uint8_t, kTarBlock>;
 
-// A field's text up to its first zero byte, if it has one.
+// A field's text up to its first zero byte, if any.
 std::string_view text_of(Header block, std::size_t offset, std::size_t length) {
   const std::string_view field(reinterpret_cast<const char*>(block.data()) + offset, length);
   return field.substr(0, field.find('\0'));
@@ -27,10 +27,10 @@ std::uint64_t octal_of(Header block, std::size_t offset, std::size_t length,
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   if (text.empty() || text.find_first_not_of("01234567") != std::string_view::npos)
-    throw FileError(fmt::format("expected the {} in octal digits, found something else", what));
+    throw FileError(fmt::format("expected the {} in octal digits, found other characters", what));
   std::uint64_t value = 0;
   for (char digit : text) value = value * 8 + static_cast<std::uint64_t>(digit - '0');
-  return value;  // fields have 12 digits at most: 36 bits
+  return value;  // fields have at most 12 digits: 36 bits
 }
 
 void check_sum(Header block) {
@@ -74,10 +74,10 @@ bool is_safe(std::string_view name) {
 std::string name_of(Header block) {
   std::string name(text_of(block, 0, 100));
   const std::string_view prefix = text_of(block, 345, 155);
-  // Only POSIX archives have a prefix; in GNU's the place holds times.
+  // Only POSIX archives have a prefix; GNU archives store times there.
   if (text_of(block, 257, 6) == "ustar" && !prefix.empty()) name = std::string(prefix) + "/" + name;
   if (!is_safe(name))
-    throw FileError("expected a name within the archive's folder, found one that leads out of it");
+    throw FileError("expected a name within the archive's folder, found one outside of it");
   return name;
 }
 
@@ -147,4 +147,4 @@ std::size_t TarFile::read(std::span<std::uint8_t> out) {
   return bytes;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,9 +1,9 @@
-// The files in a tar archive, gzip or plain, one after another: as much of tar as published data
-// sets need, and nothing that could do harm.
+// Reads the files of a tar archive, gzip or plain, one after another. Supports the parts of tar
+// that published data sets use, and nothing unsafe.
 //
-// Refused, all with FileError and the offset in the decompressed content: links, devices and
-// whatever else is neither a file nor a folder; names that are absolute or climb with ".."; damaged
-// headers; an archive that ends early. pax headers are skipped: they tell times and owners.
+// Refused with FileError and the offset in the decompressed content: links, devices and other
+// members that are neither file nor folder; absolute names and names with ".."; damaged headers; an
+// archive that ends early. pax headers, which hold times and owners, are skipped.
 #pragma once
 
 #include "data/gzip_file.h"
@@ -16,36 +16,35 @@
 #include <span>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 inline constexpr std::size_t kTarBlock = 512;
 
-/// What the block before each member of an archive says of it.
+/// The header block of an archive's member.
 struct TarHeader {
   enum class Kind { file, folder, extension, end };
 
   Kind kind = Kind::end;
   std::string name;         ///< relative, without ".."
-  std::uint64_t bytes = 0;  ///< of content, which follows in whole blocks
+  std::uint64_t bytes = 0;  ///< size of the content, which follows in whole blocks
 
   bool operator==(const TarHeader&) const = default;
 };
 
-/// Throws FileError that says what is wrong, without file and offset, which the caller knows.
+/// Throws FileError with the fault; the caller adds file and offset.
 TarHeader parse_tar_header(std::span<const std::uint8_t, kTarBlock> block);
 
-/// For one thread at a time.
+/// Thread safety: one thread at a time.
 class TarFile {
  public:
   /// Throws FileError if the archive cannot be opened.
   explicit TarFile(const std::filesystem::path& path) : file_(path) {}
 
-  /// The next file of the archive; whatever was not read of the one before is skipped. None at the
-  /// archive's end.
+  /// The next file of the archive, or none at its end. Skips the unread rest of the previous file.
   std::optional<TarHeader> next();
 
-  /// Fills `out` with the file's next bytes and returns how many: fewer than asked for only at the
-  /// file's end.
+  /// Fills `out` with the file's next bytes and returns their number: fewer than requested only at
+  /// the file's end.
   std::size_t read(std::span<std::uint8_t> out);
 
  private:
@@ -56,8 +55,8 @@ class TarFile {
   TarHeader read_header();
 
   GzipFile file_;
-  std::uint64_t left_ = 0;     // bytes of the file under way
-  std::uint64_t padding_ = 0;  // bytes from its end to that of its last block
+  std::uint64_t left_ = 0;     // unread bytes of the current file
+  std::uint64_t padding_ = 0;  // bytes from its end to the end of its last block
 };
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

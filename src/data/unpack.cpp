@@ -15,7 +15,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 namespace fs = std::filesystem;
 
@@ -24,7 +24,7 @@ namespace {
 using Buffer = std::vector<std::uint8_t>;
 constexpr std::size_t kBufferBytes = 1 << 18;
 
-/// Fills a buffer with a file's next bytes; fewer than asked for only at the end.
+/// Fills a buffer with a file's next bytes; fewer than requested only at the end.
 using Source = std::function<std::size_t(std::span<std::uint8_t>)>;
 
 [[noreturn]] void refuse(const fs::path& archive, const PublishedFile& file,
@@ -32,14 +32,14 @@ using Source = std::function<std::size_t(std::span<std::uint8_t>)>;
   throw FileError(fmt::format("{}: {}: {}", archive.string(), file.name, what));
 }
 
-/// Copies one file out of the archive, under a name that says it is not whole.
+/// Copies one file of the archive to a *.part file.
 void copy(const PublishedFile& file, const fs::path& archive, const Source& source, PartFile& out,
-          const std::function<bool()>& go_on) {
+          const std::function<bool()>& keep_running) {
   Buffer buffer(kBufferBytes);
   Sha256 sha;
   for (std::size_t got = buffer.size(); got == buffer.size();) {
     got = source(buffer);
-    if (!go_on()) throw Error("interrupted: run the same command again");
+    if (!keep_running()) throw Error("interrupted: run the same command again");
     if (out.bytes() + got > file.most_bytes)
       refuse(archive, file, fmt::format("expected at most {} bytes, found more", file.most_bytes));
     sha.update(buffer.data(), got);
@@ -51,12 +51,12 @@ void copy(const PublishedFile& file, const fs::path& archive, const Source& sour
 }
 
 void unpack_file(const PublishedFile& file, const fs::path& archive, const Source& source,
-                 const fs::path& folder, const std::function<bool()>& go_on) {
+                 const fs::path& folder, const std::function<bool()>& keep_running) {
   const fs::path part = folder / (file.name + ".part");
   PartFile out(part);
   try {
     out.clear();
-    copy(file, archive, source, out, go_on);
+    copy(file, archive, source, out, keep_running);
     out.finish(folder / file.name);
   } catch (...) {
     std::error_code ignored;
@@ -66,20 +66,21 @@ void unpack_file(const PublishedFile& file, const fs::path& archive, const Sourc
 }
 
 void unpack_tar(const Archive& archive, const fs::path& path, const fs::path& folder,
-                const std::function<bool()>& go_on) {
+                const std::function<bool()>& keep_running) {
   TarFile tar(path);
   std::vector<PublishedFile> missing = archive.files;
   while (!missing.empty()) {
     const std::optional<TarHeader> member = tar.next();
     if (!member) refuse(path, missing.front(), "expected this file, found the archive's end");
-    if (!go_on()) throw Error("interrupted: run the same command again");
-    // The folder's name in the archive does not matter: only names that we know are written.
+    if (!keep_running()) throw Error("interrupted: run the same command again");
+    // The folder in the archive is ignored: only files with known names are written.
     const std::string name = fs::path(member->name).filename().string();
     const auto file = std::find_if(missing.begin(), missing.end(),
                                    [&](const PublishedFile& one) { return one.name == name; });
     if (file == missing.end()) continue;
     unpack_file(
-        *file, path, [&](std::span<std::uint8_t> out) { return tar.read(out); }, folder, go_on);
+        *file, path, [&](std::span<std::uint8_t> out) { return tar.read(out); }, folder,
+        keep_running);
     missing.erase(file);
   }
 }
@@ -87,12 +88,12 @@ void unpack_tar(const Archive& archive, const fs::path& path, const fs::path& fo
 }  // namespace
 
 void unpack(const Archive& archive, const fs::path& path, const fs::path& folder,
-            const std::function<bool()>& go_on) {
-  if (archive.kind == Archive::Kind::tar) return unpack_tar(archive, path, folder, go_on);
+            const std::function<bool()>& keep_running) {
+  if (archive.kind == Archive::Kind::tar) return unpack_tar(archive, path, folder, keep_running);
   GzipFile gzip(path);
   unpack_file(
       archive.files.front(), path, [&](std::span<std::uint8_t> out) { return gzip.read(out); },
-      folder, go_on);
+      folder, keep_running);
 }
 
 bool is_published(const PublishedFile& file, const fs::path& folder) {
@@ -110,4 +111,4 @@ bool is_published(const PublishedFile& file, const fs::path& folder) {
   return in.eof() && sha.hex() == file.sha256;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 void require_sound(const Chip& chip) {
-  constexpr Count kMostElements = 1024;  // along a side: the search stays short
+  constexpr Count kMostElements = 1024;  // per side: limits the time of the search
   constexpr Count kMost = Count{1} << 40;
   const auto require = [](std::string_view name, Count value, Count most) {
     if (value < 1 || value > most)
@@ -35,4 +35,4 @@ void require_sound(const Chip& chip) {
     throw UsageError(fmt::format("chip: the clock is {} MHz: it must be above 0", chip.megahertz));
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

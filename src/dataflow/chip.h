@@ -1,19 +1,20 @@
-// The accelerator: an array of processing elements, each with registers, around a buffer, beside a
-// DRAM. Defaults are the chip Eyeriss's.
+// The accelerator: an array of processing elements with registers, a global buffer and a DRAM. The
+// defaults are those of the Eyeriss chip.
 #pragma once
 
 #include "dataflow/layer.h"
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
-/// Words of two bytes that one element holds.
+/// Capacity of one element, in words of two bytes.
 struct Registers {
-  Count filter = 224;  ///< p · q · S of a mapping must fit: more filters a pass, fewer passes
-  Count ifmap = 12;    ///< q · S must fit: the window that slides along an input row
-  Count psum = 24;     ///< p must fit
+  Count filter =
+      224;  ///< must hold p · q · S words of a mapping: more filters per pass, fewer passes
+  Count ifmap = 12;  ///< must hold q · S words: the window that slides along an input row
+  Count psum = 24;   ///< must hold p words
 };
 
-/// Words that a bus carries in a cycle.
+/// Words that a bus transfers in a cycle.
 struct Buses {
   Count filter = 4;
   Count ifmap = 1;
@@ -33,7 +34,7 @@ struct Chip {
   Count rows = 12;
   Count columns = 14;
   Count buffer_bytes = 100 * 1024;       ///< for input maps and psums
-  Count filter_buffer_bytes = 8 * 1024;  ///< where the next pass's filters wait
+  Count filter_buffer_bytes = 8 * 1024;  ///< holds the filters of the next pass
   Registers registers;
   Buses buses;
   EnergyCosts energy;
@@ -47,7 +48,7 @@ struct Chip {
   double milliseconds(Count cycles) const { return static_cast<double>(cycles) / megahertz / 1e3; }
 };
 
-/// Throws UsageError for sizes that are no chip.
+/// Throws UsageError for sizes out of range.
 void require_sound(const Chip& chip);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 Words& Words::operator+=(const Words& other) {
   filter += other.filter;
@@ -79,4 +79,4 @@ Count dram_bytes(const Accesses& accesses) {
   return Chip::kWordBytes * accesses.dram.total();
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,13 +1,13 @@
-// What a layer costs: accesses of each kind of data at each level, cycles, energy.
+// The cost of a layer: accesses of each kind of data at each level, cycles, energy.
 #pragma once
 
 #include "dataflow/chip.h"
 
 #include <string_view>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
-/// Words, by what they are. Psums that are complete are the output: they count as psums, too.
+/// Numbers of words by kind of data. Complete psums are the output and count as psums.
 struct Words {
   Count filter = 0;
   Count ifmap = 0;
@@ -20,7 +20,7 @@ struct Words {
 
 /// Words that are read or written at each level.
 struct Accesses {
-  Words registers;  ///< for multiplying: two reads, and a read and a write of the psum
+  Words registers;  ///< of a multiplication: two reads, and a read and a write of the psum
   Words array;      ///< moved into an element: from a bus by multicast, or psums from a neighbour
   Words buffer;
   Words dram;
@@ -29,13 +29,13 @@ struct Accesses {
   Accesses times(Count factor) const;
 };
 
-/// Elements work while buses carry: the slowest of the three sets the pace. Before it can begin, a
-/// pass waits for its filters and for the first window of every input row: the ramp-up.
+/// Elements compute while buses transfer: the slowest of them determines the time. Before a pass
+/// starts, it waits for its filters and for the first window of every input row: the ramp-up.
 struct Cycles {
   Count compute = 0;
   Count psum_bus = 0;
   Count ifmap_bus = 0;
-  Count filter_bus = 0;  ///< of dataflows that stream filters; row-stationary ones only ramp up
+  Count filter_bus = 0;  ///< for dataflows that stream filters; row-stationary only ramps up
   Count ramp_up = 0;
 
   Count pace() const;
@@ -65,9 +65,9 @@ struct Cost {
 
 Energy energy_of(const Chip& chip, Count macs, const Accesses& accesses);
 
-/// Bytes of input maps and psums that the buffer reads and writes, which is what Eyeriss's tables
-/// count; filters pass through a buffer of their own.
+/// Bytes of input maps and psums that the buffer reads and writes, as counted in the tables of
+/// Eyeriss; filters use a separate buffer.
 Count buffer_bytes(const Accesses& accesses);
 Count dram_bytes(const Accesses& accesses);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <utility>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
-constexpr Count kLargest = 1 << 20;  // of any size: what is derived from them stays countable
+constexpr Count kLargest = 1 << 20;  // of any size: keeps products of sizes within 64 bits
 
-std::string who(const Layer& layer) {
+std::string subject(const Layer& layer) {
   return layer.name.empty() ? "layer" : fmt::format("layer {}", layer.name);
 }
 
@@ -29,10 +29,10 @@ void require_sizes(const Layer& layer) {
                                                       {"groups", layer.groups}};
   for (const auto& [name, value] : sizes)
     if (value < 1 || value > kLargest)
-      throw UsageError(
-          fmt::format("{}: {} is {}: it must be from 1 to {}", who(layer), name, value, kLargest));
+      throw UsageError(fmt::format("{}: {} is {}: it must be from 1 to {}", subject(layer), name,
+                                   value, kLargest));
   if (layer.padding < 0 || layer.padding > kLargest)
-    throw UsageError(fmt::format("{}: padding is {}: it must be from 0 to {}", who(layer),
+    throw UsageError(fmt::format("{}: padding is {}: it must be from 0 to {}", subject(layer),
                                  layer.padding, kLargest));
 }
 
@@ -41,9 +41,9 @@ void require_kernel_within(const Layer& layer) {
   const Count width = layer.width + 2 * layer.padding;
   if (layer.kernel_height > height || layer.kernel_width > width)
     throw UsageError(fmt::format(
-        "{}: a filter of {}×{} does not fit into an input of {}×{} (padding counted): take a "
-        "smaller filter or more padding",
-        who(layer), layer.kernel_height, layer.kernel_width, height, width));
+        "{}: a filter of {}×{} does not fit into an input of {}×{} (with padding): use a smaller "
+        "filter or more padding",
+        subject(layer), layer.kernel_height, layer.kernel_width, height, width));
 }
 
 }  // namespace
@@ -53,8 +53,8 @@ void require_sound(const Layer& layer) {
   require_kernel_within(layer);
   if (layer.channels % layer.groups != 0 || layer.filters % layer.groups != 0)
     throw UsageError(fmt::format("{}: {} groups do not divide {} channels and {} filters evenly",
-                                 who(layer), layer.groups, layer.channels, layer.filters));
-  double macs = 1;  // not in whole numbers, which might overflow
+                                 subject(layer), layer.groups, layer.channels, layer.filters));
+  double macs = 1;  // floating point, because integers might overflow
   for (Count size : {layer.batch, layer.filters, layer.out_height(), layer.out_width(),
                      layer.group_channels(), layer.kernel_height, layer.kernel_width})
     macs *= static_cast<double>(size);
@@ -62,8 +62,8 @@ void require_sound(const Layer& layer) {
                         static_cast<double>(layer.height + 2 * layer.padding) *
                         static_cast<double>(layer.width + 2 * layer.padding);
   if (macs > 1e15 || inputs > 1e15)
-    throw UsageError(fmt::format(
-        "{}: more than 10^15 multiplications or inputs: take smaller sizes", who(layer)));
+    throw UsageError(fmt::format("{}: more than 10^15 multiplications or inputs: use smaller sizes",
+                                 subject(layer)));
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

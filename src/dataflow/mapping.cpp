@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -14,11 +14,11 @@ Reason beyond_layer(const Layer& layer, const Mapping& mapping) {
   for (Count value : {mapping.m, mapping.n, mapping.e, mapping.p, mapping.q, mapping.r, mapping.t})
     if (value < 1) return fmt::format("{}: all of them must be at least 1", text_of(mapping));
   if (mapping.n > layer.batch)
-    return fmt::format("n is {}, and the batch has {} images", mapping.n, layer.batch);
+    return fmt::format("n is {}, but the batch has {} images", mapping.n, layer.batch);
   if (mapping.e > layer.out_height())
-    return fmt::format("e is {}, and the output has {} rows", mapping.e, layer.out_height());
+    return fmt::format("e is {}, but the output has {} rows", mapping.e, layer.out_height());
   if (mapping.m % (mapping.p * mapping.t) != 0 && mapping.m < layer.group_filters())
-    return fmt::format("m is {}, which is no multiple of p · t = {}", mapping.m,
+    return fmt::format("m is {}, which is not a multiple of p · t = {}", mapping.m,
                        mapping.p * mapping.t);
   return {};
 }
@@ -29,7 +29,7 @@ Reason beyond_array(const Layer& layer, const Chip& chip, const Mapping& mapping
                        chip.rows);
   const Count room = place(layer, chip, mapping.e).sets();
   if (mapping.r * mapping.t > room)
-    return fmt::format("r · t is {}, and the array of {}×{} has room for {} sets of {}×{}",
+    return fmt::format("r · t is {}, but the array of {}×{} has space for {} sets of {}×{}",
                        mapping.r * mapping.t, chip.rows, chip.columns, room, layer.kernel_height,
                        mapping.e);
   return {};
@@ -38,7 +38,7 @@ Reason beyond_array(const Layer& layer, const Chip& chip, const Mapping& mapping
 Reason beyond_registers(const Layer& layer, const Chip& chip, const Mapping& mapping) {
   const auto over = [](const char* what, const char* formula, Count need, Count have) -> Reason {
     if (need <= have) return {};
-    return fmt::format("{} registers: {} is {} words, and an element has {}", what, formula, need,
+    return fmt::format("{} registers: {} is {} words, but an element has {}", what, formula, need,
                        have);
   };
   const Count window = mapping.q * layer.kernel_width;
@@ -51,12 +51,12 @@ Reason beyond_registers(const Layer& layer, const Chip& chip, const Mapping& map
 Reason beyond_buffers(const Layer& layer, const Chip& chip, const Mapping& mapping) {
   const Count need = buffer_need(layer, mapping);
   if (need > chip.buffer_words())
-    return fmt::format("psums and input of a pass are {} words, and the buffer has {}", need,
+    return fmt::format("psums and input of a pass are {} words, but the buffer has {}", need,
                        chip.buffer_words());
   const Count filters =
       mapping.p * mapping.q * mapping.r * mapping.t * layer.kernel_height * layer.kernel_width;
   if (filters > chip.filter_buffer_words())
-    return fmt::format("the filters of a pass are {} words, and the filter buffer has {}", filters,
+    return fmt::format("the filters of a pass are {} words, but the filter buffer has {}", filters,
                        chip.filter_buffer_words());
   return {};
 }
@@ -95,4 +95,4 @@ std::string text_of(const Mapping& mapping) {
                      mapping.p, mapping.q, mapping.r, mapping.t);
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -19,7 +19,7 @@ struct Candidate {
   std::string arrangement;
 };
 
-/// What is fetched from the DRAM: input maps and filters, so many times each.
+/// How often input maps and filters are fetched from the DRAM.
 struct Fetches {
   Count ifmap_words;
   Count filter_words;
@@ -61,8 +61,8 @@ class Others {
   Count taps() const { return layer_.kernel_height * layer_.kernel_width; }
   Count all_rows() const { return layer_.used_rows(layer_.out_height()); }
 
-  /// `channels` × `filters` planes of weights lie on the array; a filter larger than the array is
-  /// laid in `folds` turns. Psums of m filters, n images, e rows wait in the buffer.
+  /// `channels` × `filters` planes of weights are on the array; a filter larger than the array
+  /// takes `folds` turns. Psums of m filters, n images, e rows stay in the buffer.
   void try_weights(Count channels, Count filters, Count e, Count n) {
     const Count input = channels * layer_.used_rows(e) * layer_.used_width();
     const Count room = chip_.buffer_words() / n - input;
@@ -91,8 +91,8 @@ class Others {
               fmt::format("{} channels × {} filters", channels, filters)});
   }
 
-  /// A tile of rows × columns outputs of `filters` filters stays until all channels have gone by;
-  /// neighbours hand inputs on.
+  /// A tile of rows × columns outputs of `filters` filters stays until all channels were added;
+  /// neighbours pass inputs on.
   void try_outputs(Count rows, Count columns, Count filters) {
     const Count tiles = ceil_div(layer_.out_height(), rows) * ceil_div(layer_.out_width(), columns);
     const Count turns = ceil_div(layer_.group_filters(), filters);
@@ -134,9 +134,9 @@ class Others {
             .filter_bus = ceil_div(all.buffer.filter, chip_.buses.filter)};
   }
 
-  /// The cheapest of: filters stay in the buffer and maps come again for each share of them; a
-  /// strip of the maps stays and filters come again for each strip; nothing stays. `psums` are the
-  /// words that a filter's unfinished row needs.
+  /// The cheapest of three: filters stay in the buffer and maps are fetched for each block of
+  /// filters; a strip of the maps stays and filters are fetched for each strip; nothing stays.
+  /// `psums` are the words that a filter's incomplete row needs.
   Fetches fetches_of(Count filters, Count psums) const {
     const Count words = chip_.buffer_words() + chip_.filter_buffer_words();
     const Count row = layer_.group_channels() * layer_.used_width();
@@ -187,11 +187,11 @@ Result evaluate_other(std::string_view dataflow, const Layer& layer, const Chip&
   else if (dataflow == "no-local-reuse")
     best = others.no_local_reuse();
   else
-    throw UsageError(fmt::format("there is no dataflow '{}': use row-stationary, {}", dataflow,
+    throw UsageError(fmt::format("unknown dataflow '{}': use row-stationary, {}", dataflow,
                                  fmt::join(other_dataflows(), ", ")));
   if (best.active == 0)
     throw UsageError(fmt::format(
-        "layer {}: the buffer of {} words has no room for a row of {} psums and its input",
+        "layer {}: the buffer of {} words has no space for a row of {} psums and its input",
         layer.name, chip.buffer_words(), dataflow));
   Result result = result_of(chip, best.cost, static_cast<double>(best.active));
   result.name = layer.name;
@@ -201,4 +201,4 @@ Result evaluate_other(std::string_view dataflow, const Layer& layer, const Chip&
   return result;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

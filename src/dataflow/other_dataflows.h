@@ -1,14 +1,15 @@
-// Other ways to use the same array, each with its best tiling, to compare with.
+// Other dataflows on the same array, each with its best tiling, for comparison.
 //
-//   weight-stationary   An element keeps one weight while all inputs go by. Psums move from element
-//                       to element and wait in the buffer between channels.
+//   weight-stationary   An element keeps one weight while all inputs stream past. Psums move from
+//                       element to element and stay in the buffer between channels.
 //   output-stationary   An element keeps one output until it is complete: a tile of the map for
-//                       several filters. Weights and inputs come by in every cycle.
-//   no-local-reuse      Elements keep nothing: channels × filters are multiplied at once, sums are
-//                       added across, and all comes from the buffer.
+//                       several filters. Weights and inputs stream past in every cycle.
+//   no-local-reuse      Elements keep nothing: channels × filters are multiplied at once, products
+//                       are summed across elements, and all data come from the buffer.
 //
-// Elements, buffers, buses and energies are the chip's; of its registers they use one, or none. The
-// buses were made for rows that stay: where others wait for them, the result says so.
+// Elements, buffers, buses and energies are the chip's. These dataflows use one of its registers or
+// none. The buses were sized for the row-stationary dataflow: a result says if another is bound by
+// them.
 #pragma once
 
 #include "dataflow/result.h"
@@ -16,12 +17,12 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 /// "weight-stationary", "output-stationary", "no-local-reuse".
 std::vector<std::string> other_dataflows();
 
-/// The best of all tilings. Throws UsageError for a name that is not known.
+/// The result of the best tiling. Throws UsageError for an unknown name.
 Result evaluate_other(std::string_view dataflow, const Layer& layer, const Chip& chip, Goal goal);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

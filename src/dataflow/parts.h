@@ -1,4 +1,4 @@
-// Cutting a number of things into parts.
+// Sizes of equal parts.
 #pragma once
 
 #include "dataflow/layer.h"
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
-/// The sizes that cut `all` into parts with nothing to spare: ⌈all / 1⌉, ⌈all / 2⌉ … 1, those of at
-/// most `most`.
+/// The sizes that divide `all` into parts without waste: ⌈all / 1⌉, ⌈all / 2⌉ … 1, limited to
+/// `most`.
 inline std::vector<Count> even_parts(Count all, Count most) {
   std::vector<Count> sizes;
   for (Count size = std::min(all, most); size >= 1; --size)
@@ -17,4 +17,4 @@ inline std::vector<Count> even_parts(Count all, Count most) {
   return sizes;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,5 +1,5 @@
-// What was published of Eyeriss: mappings, and what was measured on the chip. (Chen, Krishna, Emer
-// and Sze, IEEE Journal of Solid-State Circuits, 2017.)
+// Published mappings and measurements of the Eyeriss chip (Chen, Krishna, Emer and Sze, IEEE
+// Journal of Solid-State Circuits, 2017).
 #pragma once
 
 #include "dataflow/mapping.h"
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 struct PublishedLayer {
   std::string_view name;
@@ -15,24 +15,24 @@ struct PublishedLayer {
   double milliseconds;  ///< processing time
   Count active_elements;
   double buffer_megabytes;
-  double dram_megabytes;  ///< compressed, which this model is not
+  double dram_megabytes;  ///< compressed, unlike in this model
 };
 
-struct PublishedNetwork {
-  std::string_view network;
-  Count batch;  ///< with which it was measured
+struct PublishedModel {
+  std::string_view model;
+  Count batch;  ///< batch of the measurement
   std::vector<PublishedLayer> layers;
 };
 
-/// Null for a network of which nothing was published.
+/// Null for a model without published figures.
 ///
-/// AlexNet's mappings are those of the paper but for C3, where q 3, r 2, t 2 meets the paper's own
-/// buffer figure, and the printed q 4, r 1, t 4 does not. VGG-16's were not printed: e and q · r
-/// are those that its active elements and times imply, the rest what the buffer has room for.
-const PublishedNetwork* published(std::string_view network);
+/// AlexNet's mappings are those of the paper except for C3, where q 3, r 2, t 2 agrees with the
+/// paper's buffer figure and the printed q 4, r 1, t 4 does not. VGG-16's were not printed: e and
+/// q · r follow from its active elements and times, the rest from the size of the buffer.
+const PublishedModel* published(std::string_view model);
 
-/// The mapping of a layer, with no more images and filters than it has. Throws UsageError if none
+/// The mapping of a layer, limited to its numbers of images and filters. Throws UsageError if none
 /// was published.
-Mapping published_mapping(std::string_view network, const Layer& layer);
+Mapping published_mapping(std::string_view model, const Layer& layer);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

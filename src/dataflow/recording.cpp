@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -13,7 +13,7 @@ using nlohmann::json;
 json json_of_pass(const PassLayout& layout, const Layer& layer) {
   json elements = json::array();
   for (const Element& its : layout.elements) {
-    if (its.out_row >= layer.out_height()) continue;  // a last strip has fewer columns
+    if (its.out_row >= layer.out_height()) continue;  // the last strip may have fewer columns
     elements.push_back({{"number", its.number},
                         {"row", its.row},
                         {"array", {its.array_row, its.array_column}},
@@ -59,8 +59,8 @@ Recording record(const Operands& operands, const Chip& chip, const Mapping& mapp
             events += events_of(cycle);
             if (events > kMostEvents)
               throw UsageError(fmt::format(
-                  "a page can play {} products and moves, and this layer has more: take "
-                  "smaller sizes",
+                  "a page can play {} products and moves, and this layer has more: use smaller "
+                  "sizes",
                   kMostEvents));
             cycles.push_back(json_of_cycle(cycle));
           }};
@@ -78,4 +78,4 @@ Recording record(const Operands& operands, const Chip& chip, const Mapping& mapp
   return recording;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,26 +1,26 @@
-// Recording: a simulation as data, for the page that plays it back.
+// Recording: a simulation as JSON, for the page that plays it back.
 #pragma once
 
 #include "dataflow/simulator.h"
 
 #include <nlohmann/json.hpp>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
-/// What is recorded at most, in events: a page stays small enough to open.
+/// Maximum number of recorded events: keeps the page small enough to open.
 constexpr Count kMostEvents = 200'000;
 
 struct Recording {
   Simulation simulation;
-  /// filter, input (padded) and output as nested lists; `passes` with where elements lie and what
-  /// they hold; `cycles`, in which products are [element, image, filter, channel, column, tap,
+  /// filter, input (padded) and output as nested lists; `passes` with the positions and contents of
+  /// elements; `cycles`, in which products are [element, image, filter, channel, column, tap,
   /// count, psum], hops [from, to, image, filter, row, column, sum] and writes [element, image,
   /// filter, row, column, sum, read].
   nlohmann::json json;
 };
 
-/// Throws UsageError as simulate does, and if there are more events than can be recorded.
+/// Throws UsageError as simulate does, and for more events than can be recorded.
 Recording record(const Operands& operands, const Chip& chip, const Mapping& mapping,
                  Count mac_width);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

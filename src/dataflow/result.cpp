@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -65,4 +65,4 @@ Result total_of(const std::vector<Result>& results) {
   return total;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,4 +1,4 @@
-// Results: what a layer, a pass of its training or a whole network costs on a chip.
+// Results: the cost of a layer, a pass of its training or a whole model on a chip.
 #pragma once
 
 #include "dataflow/row_stationary.h"
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
-/// Cycles by what they are spent on; unlike Cycles these can be added up over layers.
+/// Cycles by use. Unlike Cycles, they can be added up over layers.
 struct Time {
   Count compute = 0;
   Count bus_wait = 0;  ///< elements wait for the slowest bus
@@ -23,11 +23,11 @@ struct Result {
   std::string name;
   std::string dataflow = "row-stationary";
   std::string pass = "forward";
-  Layer layer;                         ///< of a pass in several parts: its largest
-  std::optional<Mapping> mapping;      ///< of that layer; row-stationary only
-  std::optional<Placement> placement;  ///< likewise
-  std::string arrangement;             ///< in words, what the array holds
-  double active_elements = 0;          ///< in a full pass; of several parts, the mean over time
+  Layer layer;                         ///< for a pass in several parts, the largest
+  std::optional<Mapping> mapping;      ///< of `layer`; row-stationary only
+  std::optional<Placement> placement;  ///< of `layer`; row-stationary only
+  std::string arrangement;             ///< contents of the array, as text
+  double active_elements = 0;          ///< in a full pass; for several parts, the mean over time
   Count macs = 0;
   Accesses accesses;
   Time time;
@@ -37,17 +37,17 @@ struct Result {
   double utilisation(const Chip& chip) const {
     return active_elements / static_cast<double>(chip.elements());
   }
-  /// 10^9 multiply-accumulates a second.
+  /// 10^9 multiply-accumulates per second.
   double throughput(const Chip& chip) const;
 };
 
-/// A cost as a result. REQUIRES: the caller names what it is of.
+/// Converts a cost to a result. The caller sets the names.
 Result result_of(const Chip& chip, const Cost& cost, double active_elements);
 
-/// The layer with this mapping. Throws UsageError if the rules forbid it.
+/// Evaluates the layer with this mapping. Throws UsageError if the rules forbid it.
 Result evaluate(const Layer& layer, const Chip& chip, const Mapping& mapping);
 
 /// Adds up accesses, time and energy; active elements are the mean over time.
 Result total_of(const std::vector<Result>& results);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

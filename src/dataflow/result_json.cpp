@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -121,7 +121,7 @@ std::vector<std::vector<Result>> by_kind(const std::vector<Result>& results) {
 
 json json_of(const std::vector<Result>& results, const Chip& chip) {
   json object{{"chip", json_of(chip)}, {"layers", json::array()}};
-  std::vector<Result> first;  // of the first dataflow, all passes
+  std::vector<Result> first;  // the first dataflow, all passes
   for (const Result& result : results) {
     object["layers"].push_back(json_of(result, chip));
     if (result.dataflow == results.front().dataflow) first.push_back(result);
@@ -139,4 +139,4 @@ json json_of(const std::vector<Result>& results, const Chip& chip) {
   return object;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

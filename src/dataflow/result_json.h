@@ -1,4 +1,4 @@
-// Results as --json writes them.
+// Results in the format of --json.
 #pragma once
 
 #include "dataflow/result.h"
@@ -7,19 +7,19 @@
 
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
-/// One layer, or a total: what has no mapping has none in its JSON.
+/// One layer, or a total. Without a mapping, the JSON has none.
 nlohmann::json json_of(const Result& result, const Chip& chip);
 
-/// {"layers": […], "total": {…}}. The total is that of the first dataflow's rows; where there are
-/// several dataflows or passes, "totals" has each of them.
+/// {"layers": […], "total": {…}}. The total is that of the first dataflow. With several dataflows
+/// or passes, "totals" has one total for each.
 nlohmann::json json_of(const std::vector<Result>& results, const Chip& chip);
 
 nlohmann::json json_of(const Chip& chip);
 nlohmann::json json_of(const Mapping& mapping);
 
-/// The rows of one dataflow and pass, for every pair of them in the order in which they appear.
+/// The results grouped by dataflow and pass, in the order of their first appearance.
 std::vector<std::vector<Result>> by_kind(const std::vector<Result>& results);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

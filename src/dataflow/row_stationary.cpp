@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
-/// `each` for every full group of `size`, and for the rest what `lanes` lanes need to share it.
+/// `each` for every full group, and for the rest the turns that `lanes` lanes need.
 Count turns(Count all, Count each, Count lanes) {
   const Count size = each * lanes;
   return all / size * each + ceil_div(all % size, lanes);
 }
 
-/// `sets` for every full group, and for the rest no more than there is to share.
+/// `sets` for every full group, and for the rest at most one set per item.
 Count sets_used(Count all, Count each, Count sets) {
   const Count size = each * sets;
   return all / size * sets + std::min(all % size, sets);
@@ -30,7 +30,7 @@ Accesses accesses_of(const Layer& layer, const Mapping& mapping, const Loops& lo
       layer.outputs() * (layer.kernel_height * loops.channel_sets - loops.channel_groups);
   all.buffer.filter = fetched_filters;
   all.buffer.ifmap = maps * rows * loops.filter_groups;
-  // The first pass need not read, but the last one's sums are read on their way to the DRAM.
+  // The first pass reads no psums, but complete sums are read once more for the DRAM.
   all.buffer.psum = 2 * layer.outputs() * loops.channel_groups;
   all.dram = {fetched_filters, maps * rows * loops.filter_blocks, layer.outputs()};
   return all;
@@ -75,4 +75,4 @@ Count active_elements(const Layer& layer, const Mapping& mapping) {
   return layer.kernel_height * mapping.e * mapping.r * mapping.t;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
-using Score = std::pair<double, double>;  // what is to be small, and what decides between equals
+using Score = std::pair<double, double>;  // the goal, and the tie-breaker
 
 Score score_of(const Chip& chip, Goal goal, const Cost& cost) {
   const double energy = energy_of(chip, cost.macs, cost.accesses).total();
@@ -56,7 +56,7 @@ class Search {
     }
   }
 
-  /// As many filters in the buffer as fit, none more than their number of blocks needs.
+  /// As many filters in the buffer as fit, but no more than their number of blocks needs.
   void try_images(Mapping mapping, Count n) {
     mapping.n = n;
     mapping.m = 0;
@@ -94,13 +94,13 @@ class Search {
 Goal parse_goal(std::string_view name) {
   if (name == "energy") return Goal::kEnergy;
   if (name == "time") return Goal::kTime;
-  throw UsageError(fmt::format("there is no goal '{}': use energy or time", name));
+  throw UsageError(fmt::format("unknown goal '{}': use energy or time", name));
 }
 
 Mapping best_mapping(const Layer& layer, const Chip& chip, Goal goal) {
   require_sound(layer);
   require_sound(chip);
-  // Whatever another mapping needs, this one needs less of it.
+  // This is the smallest mapping: every other one needs more.
   if (const auto reason = forbidden(layer, chip, Mapping{}))
     throw UsageError(fmt::format("layer {}: no mapping fits the chip: {}", layer.name, *reason));
   return Search(layer, chip, goal).run();
@@ -110,4 +110,4 @@ bool is_better(const Chip& chip, Goal goal, const Cost& one, const Cost& other) 
   return score_of(chip, goal, one) < score_of(chip, goal, other);
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

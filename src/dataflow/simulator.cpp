@@ -8,11 +8,11 @@
 #include <map>
 #include <utility>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
-/// What one pass covers: from a first number on, at most so many.
+/// The items of one pass: `count` from `first` on.
 struct Range {
   Count first;
   Count count;
@@ -61,7 +61,7 @@ class Simulator {
     }
   }
 
-  /// Filters and channels are dealt out to sets in turn, so that a last group is shared evenly.
+  /// Filters and channels are assigned to sets in turn, so that the last group is divided evenly.
   Count filter_sets() const { return std::min(mapping_.t, filters_.count); }
   Count channel_sets() const { return std::min(mapping_.r, channels_.count); }
   Count filter_turns() const { return ceil_div(filters_.count, mapping_.t); }
@@ -113,7 +113,7 @@ class Simulator {
     }
   }
 
-  /// The columns that the window has not seen before, of all rows of the strip.
+  /// Reads the columns that are new in the window, for all rows of the strip.
   void fetch_inputs(Count x) {
     const Count fresh = x == 0 ? layer_.kernel_width : std::min(layer_.stride, layer_.kernel_width);
     const Count words = channels_.count * fresh;
@@ -152,7 +152,7 @@ class Simulator {
       }
   }
 
-  /// Sets of the same filter but different channels are added on: their columns form one chain,
+  /// Sets of the same filter but different channels are chained: their columns form one chain,
   /// which ends at the top of the first set.
   void send_up(Count image, Count f, Count x) {
     for (Count ti = 0; ti < filter_sets(); ++ti) {
@@ -221,7 +221,7 @@ class Simulator {
   const Loops loops_;
   Simulation result_;
 
-  // The pass under way.
+  // The current pass.
   Range filters_{}, channels_{}, images_{};
   Count columns_ = 0;  ///< output rows of the strip: the last may have fewer
   PassLayout layout_;
@@ -240,8 +240,8 @@ Simulation simulate(const Operands& operands, const Chip& chip, const Mapping& m
   require_sound(chip);
   require_allowed(layer_of(operands), chip, mapping);
   if (options.mac_width < 1)
-    throw UsageError("an element must multiply at least once a cycle: --mac-width 1 or more");
+    throw UsageError("an element must multiply at least once per cycle: use --mac-width 1 or more");
   return Simulator(operands, chip, mapping, options).run();
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

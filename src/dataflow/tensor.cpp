@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -14,7 +14,7 @@ void fill_randomly(Tensor& tensor, Random random) {
   for (Value& value : tensor.values) value = static_cast<Value>(random.below(19)) - 9;
 }
 
-/// The sum that makes one output.
+/// One output value.
 Value window(const Tensor& filter, const Tensor& input, Count image, Count f, Count top,
              Count left) {
   Value sum = 0;
@@ -38,10 +38,10 @@ Operands random_operands(const Layer& layer, std::uint64_t seed) {
   require_sound(layer);
   constexpr Count kMost = 1 << 20;
   if (layer.groups != 1)
-    throw UsageError("the simulation computes layers of one group: leave --groups out");
+    throw UsageError("the simulation computes layers of one group: omit --groups");
   if (layer.macs() > 100 * kMost ||
       layer.batch * layer.channels * layer.height * layer.width > kMost)
-    throw UsageError("the layer is too large to be computed cycle by cycle: take smaller sizes");
+    throw UsageError("the layer is too large to be computed cycle by cycle: use smaller sizes");
   Operands operands{
       .filter = {layer.filters, layer.channels, layer.kernel_height, layer.kernel_width},
       .input = {layer.batch, layer.channels, layer.height, layer.width},
@@ -97,4 +97,4 @@ Tensor plain_convolution(const Operands& operands) {
   return output;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

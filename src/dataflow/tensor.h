@@ -1,4 +1,4 @@
-// Small tensors of whole numbers, for the simulation that really computes.
+// Small integer tensors, for the simulation that computes values.
 #pragma once
 
 #include "dataflow/layer.h"
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 using Value = std::int64_t;
 
@@ -34,7 +34,7 @@ struct Tensor {
   }
 };
 
-/// What a convolution is of.
+/// The operands of a convolution.
 struct Operands {
   Tensor filter;
   Tensor input;  ///< without padding
@@ -42,9 +42,9 @@ struct Operands {
   Count padding = 0;
 };
 
-/// "1,2;3,4" (rows of one plane) or a JSON list of lists, nested 2 to 4 deep: rows × columns,
-/// channels × …, images or filters × …. Values are of 16 bits, as on the chip. Throws UsageError
-/// that names `what`.
+/// Parses "1,2;3,4" (rows of one plane) or a JSON list of lists, nested 2 to 4 deep: rows ×
+/// columns, channels × …, images or filters × …. Values have 16 bits, as on the chip. Errors are
+/// UsageErrors that name `what`.
 Tensor parse_tensor(std::string_view text, std::string_view what);
 Tensor tensor_of(const nlohmann::json& json, std::string_view what);
 
@@ -52,7 +52,7 @@ Tensor tensor_of(const nlohmann::json& json, std::string_view what);
 /// UsageError.
 Operands operands_of(const nlohmann::json& json);
 
-/// Random values from −9 to 9 for a layer's sizes; a seed's are always the same.
+/// Random values from −9 to 9 for a layer's sizes; the same for equal seeds.
 Operands random_operands(const Layer& layer, std::uint64_t seed);
 
 /// The sizes of the convolution. Throws UsageError if the operands do not fit each other.
@@ -61,10 +61,10 @@ Layer layer_of(const Operands& operands);
 /// The input with its padding.
 Tensor padded(const Operands& operands);
 
-/// The convolution, by its definition.
+/// The convolution by its definition.
 Tensor plain_convolution(const Operands& operands);
 
-/// Nested lists of all four dimensions.
+/// All four dimensions as nested lists.
 nlohmann::json json_of(const Tensor& tensor);
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,4 +1,4 @@
-// Tensors and operands out of text that anyone may have written.
+// Parses tensors and operands. The text is untrusted.
 #include <lockstep/error.h>
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr Value kLowest = -32768, kHighest = 32767;
 [[noreturn]] void fail(std::string_view what, const std::string& problem) {
   throw UsageError(fmt::format(
       "{}: {}: write rows as \"1,2;3,4\", or nested lists of whole numbers as in JSON: rows × "
-      "columns, channels × rows × columns, or one more dimension around",
+      "columns, channels × rows × columns, or one more dimension outside",
       what, problem));
 }
 
@@ -30,14 +30,14 @@ std::size_t depth_of(const json& list) {
   return depth;
 }
 
-/// Counts down through the dimensions; every list of one must be as long as the first.
+/// Reads one dimension. All lists of a dimension must be as long as the first.
 void read(const json& list, const std::vector<Count>& sizes, std::size_t level,
           std::string_view what, std::vector<Value>& values) {
   if (level == sizes.size()) {
-    if (!list.is_number_integer()) fail(what, fmt::format("{} is no whole number", list.dump()));
+    if (!list.is_number_integer()) fail(what, fmt::format("{} is not a whole number", list.dump()));
     const auto value = list.get<std::int64_t>();
     if (value < kLowest || value > kHighest)
-      fail(what, fmt::format("{} is beyond 16 bits, which is what the chip has", list.dump()));
+      fail(what, fmt::format("{} does not fit the chip's 16 bits", list.dump()));
     values.push_back(value);
     return;
   }
@@ -112,7 +112,7 @@ Operands operands_of(const json& object) {
   for (const auto& [name, value] : object.items())
     if (name != "filter" && name != "input" && name != "stride" && name != "padding")
       throw UsageError(fmt::format(
-          "the operands have a field '{}': there are filter, input, stride and padding", name));
+          "the operands have an unknown field '{}': use filter, input, stride and padding", name));
   return {.filter = tensor_of(object["filter"], "filter"),
           .input = tensor_of(object["input"], "input"),
           .stride = count_of(object, "stride", 1),
@@ -128,4 +128,4 @@ json json_of(const Tensor& tensor) {
   return all;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

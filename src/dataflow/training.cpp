@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <map>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
-/// Of 0 … count − 1, shifted by `offset`, those that leave `remainder`.
+/// Counts the numbers in 0 … count − 1 that leave `remainder` after adding `offset`.
 Count with_remainder(Count count, Count offset, Count remainder, Count stride) {
   Count found = 0;
   for (Count first = 0; first < std::min(count, stride); ++first)
@@ -17,14 +17,14 @@ Count with_remainder(Count count, Count offset, Count remainder, Count stride) {
   return found;
 }
 
-/// A phase along one dimension: so many outputs, each from so many taps.
+/// A phase along one dimension: its number of outputs, and the taps of each.
 struct Phase {
   Count outputs;
   Count taps;
   auto operator<=>(const Phase&) const = default;
 };
 
-using Phases = std::map<Phase, Count>;  // and how often it occurs
+using Phases = std::map<Phase, Count>;  // the number of occurrences of each phase
 
 Phases input_phases(Count size, Count taps, const Layer& layer) {
   Phases phases;
@@ -52,7 +52,7 @@ std::vector<Part> input_gradient(const Layer& layer) {
   return parts;
 }
 
-/// As few pieces of at most `most` as will do, all of one size.
+/// The smallest number of equal pieces of at most `most`.
 Phase pieces_of(Count size, Count most) {
   const Count count = ceil_div(size, most);
   return {count, ceil_div(size, count)};
@@ -143,4 +143,4 @@ std::vector<Result> evaluate_training(const std::vector<Layer>& layers, const Ch
   return results;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

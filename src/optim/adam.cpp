@@ -5,11 +5,11 @@
 
 #include <utility>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
-/// The numbers of one step, and the arrays from the first element on.
+/// The coefficients of one step, and pointers to the first element.
 template <typename T>
 struct AdamStep {
   T* weights;
@@ -17,15 +17,15 @@ struct AdamStep {
   T* first;
   T* second;
   std::size_t count;
-  MomentNumbers<T> numbers;
+  MomentCoefficients<T> numbers;
   T rate;         ///< learning rate, divided by 1 − beta1^t
-  T added_decay;  ///< of the weight, added to the gradient
-  T kept;         ///< of the weight, by a decay that is apart from the gradient
+  T added_decay;  ///< factor of the weight added to the gradient (Adam)
+  T kept;         ///< factor of the weight after decoupled decay (AdamW)
 };
 
 template <typename T>
 void run(const AdamStep<T>& step) {
-  const MomentNumbers<T> numbers = step.numbers;
+  const MomentCoefficients<T> numbers = step.numbers;
   T* weights = step.weights;
   T* first = step.first;
   T* second = step.second;
@@ -54,7 +54,8 @@ class Adam : public FlatOptimizer<T> {
 
   void step(std::size_t begin, std::size_t count) override {
     this->require_inside(begin, count);
-    const MomentNumbers<T> numbers(options_.beta1, options_.beta2, options_.epsilon, this->steps());
+    const MomentCoefficients<T> numbers(options_.beta1, options_.beta2, options_.epsilon,
+                                        this->steps());
     for_blocks(begin, count, [&](std::size_t from, std::size_t size) {
       runs_.for_each(from, size, [&](std::size_t first, std::size_t elements, bool decayed) {
         run(part(numbers, first, elements, decayed ? options_.weight_decay : 0));
@@ -63,7 +64,7 @@ class Adam : public FlatOptimizer<T> {
   }
 
  private:
-  AdamStep<T> part(const MomentNumbers<T>& numbers, std::size_t begin, std::size_t count,
+  AdamStep<T> part(const MomentCoefficients<T>& numbers, std::size_t begin, std::size_t count,
                    double decay) {
     return {.weights = this->weights() + begin,
             .gradients = this->gradients() + begin,
@@ -94,4 +95,4 @@ std::unique_ptr<Optimizer> make_adam(Flat<T> flat, const AdamOptions& options) {
 template std::unique_ptr<Optimizer> make_adam(Flat<float>, const AdamOptions&);
 template std::unique_ptr<Optimizer> make_adam(Flat<double>, const AdamOptions&);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

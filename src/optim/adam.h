@@ -8,20 +8,20 @@
 
 #include <memory>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 struct AdamOptions {
   double learning_rate = 0.001;
-  double beta1 = 0.9;       ///< what is kept of the average of gradients
-  double beta2 = 0.999;     ///< and of squares; less follows changes faster
-  double epsilon = 1e-8;    ///< keeps weights whose gradients are tiny from jumping
-  double weight_decay = 0;  ///< AdamW is usually given 0.01 or more
+  double beta1 = 0.9;     ///< decay rate of the first moment
+  double beta2 = 0.999;   ///< decay rate of the second moment; a smaller one follows changes faster
+  double epsilon = 1e-8;  ///< added to the denominator for numerical stability
+  double weight_decay = 0;  ///< 0.01 or more is common for AdamW
   bool decoupled = false;   ///< AdamW
 };
 
-/// T is float or double. Throws UsageError for options that make no sense. The same bits for any
-/// number of threads.
+/// T is float or double. Throws UsageError for options out of range. The result is the same to the
+/// bit for any number of threads.
 template <typename T>
 std::unique_ptr<Optimizer> make_adam(Flat<T> flat, const AdamOptions& options);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
-void share_out(std::size_t begin, std::size_t count, void* context,
-               void (*work)(void*, std::size_t, std::size_t, std::size_t)) {
-  [[maybe_unused]] constexpr std::size_t kMany = 16;  // from where on a second thread pays
+void run_blocks(std::size_t begin, std::size_t count, void* context,
+                void (*work)(void*, std::size_t, std::size_t, std::size_t)) {
+  [[maybe_unused]] constexpr std::size_t kMany = 16;  // fewer blocks run on one thread
   const std::size_t blocks = (count + kBlock - 1) / kBlock;
-  // Neighbouring blocks go to one thread.
+  // Neighbouring blocks run on one thread.
 #pragma omp parallel for schedule(static) if (blocks >= kMany)
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t from = begin + block * kBlock;
@@ -16,4 +16,4 @@ void share_out(std::size_t begin, std::size_t count, void* context,
   }
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

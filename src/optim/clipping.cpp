@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 template <typename T>
 double global_norm(std::span<const T> gradients, std::span<const TensorRange> tensors) {
@@ -40,4 +40,4 @@ template double clip_norm(std::span<double>, std::span<const TensorRange>, doubl
 template void clip_values(std::span<float>, double);
 template void clip_values(std::span<double>, double);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

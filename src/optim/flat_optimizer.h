@@ -1,23 +1,23 @@
-// FlatOptimizer: what all optimizers share, the arrays and the learning rate.
+// FlatOptimizer: the arrays and the learning rate that all optimizers have in common.
 #pragma once
 
 #include "base/check.h"
 #include "optim/optimizer.h"
-#include "optim/sense.h"
+#include "optim/option_checks.h"
 #include "optim/tensor_range.h"
 
 #include <span>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
-/// What an optimizer works on. The arrays belong to the caller and must outlive it.
-/// REQUIRES: they are of one size, and the tensors lie in them, apart from each other.
+/// The arrays that an optimizer works on. They belong to the caller and must outlive the optimizer.
+/// REQUIRES: they have one size, and the tensors lie within them without overlap.
 template <typename T>
 struct Flat {
   std::span<T> weights;
   std::span<const T> gradients;
-  std::vector<TensorRange> tensors = {};  ///< in any order; none for one that is all
+  std::vector<TensorRange> tensors = {};  ///< in any order; empty for one tensor with all elements
 };
 
 template <typename T>
@@ -47,7 +47,7 @@ class FlatOptimizer : public Optimizer {
     LOCKSTEP_CHECK(begin + count <= size(), "a step over {} + {} of {}", begin, count, size());
   }
 
-  /// Calls update(tensor) for all that lie in the range.
+  /// Calls update(tensor) for all tensors in the range.
   template <typename Update>
   void for_tensors(std::size_t begin, std::size_t count, Update update) const {
     require_inside(begin, count);
@@ -65,4 +65,4 @@ class FlatOptimizer : public Optimizer {
   double rate_;
 };
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
@@ -21,19 +21,20 @@ class Lamb : public FlatOptimizer<T> {
   std::vector<OptimizerState> state() override { return moments_.state(); }
 
   void step(std::size_t begin, std::size_t count) override {
-    const MomentNumbers<T> numbers(options_.beta1, options_.beta2, options_.epsilon, this->steps());
+    const MomentCoefficients<T> numbers(options_.beta1, options_.beta2, options_.epsilon,
+                                        this->steps());
     this->for_tensors(begin, count, [&](const TensorRange& tensor) { update(tensor, numbers); });
   }
 
  private:
-  void update(const TensorRange& tensor, const MomentNumbers<T>& numbers) {
+  void update(const TensorRange& tensor, const MomentCoefficients<T>& numbers) {
     follow(tensor, numbers);
     T* weights = this->weights();
     const T* first = moments_.first.data();
     const T* second = moments_.second.data();
     const auto correction = static_cast<T>(numbers.correction1);
     const auto decay = static_cast<T>(tensor.decayed ? options_.weight_decay : 0);
-    // Computed once for its norm and once for the update: there is no array that would keep it.
+    // Computed twice, for its norm and for the update, because no array holds it.
     auto direction = [=](std::size_t i) {
       return first[i] / correction / (std::sqrt(second[i]) / numbers.root2 + numbers.epsilon) +
              decay * weights[i];
@@ -45,8 +46,8 @@ class Lamb : public FlatOptimizer<T> {
     });
   }
 
-  /// The moving averages.
-  void follow(const TensorRange& tensor, const MomentNumbers<T>& numbers) {
+  /// Updates the moving averages.
+  void follow(const TensorRange& tensor, const MomentCoefficients<T>& numbers) {
     const T* gradients = this->gradients();
     T* first = moments_.first.data();
     T* second = moments_.second.data();
@@ -85,4 +86,4 @@ std::unique_ptr<Optimizer> make_lamb(Flat<T> flat, const LambOptions& options) {
 template std::unique_ptr<Optimizer> make_lamb(Flat<float>, const LambOptions&);
 template std::unique_ptr<Optimizer> make_lamb(Flat<double>, const LambOptions&);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

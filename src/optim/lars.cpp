@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::unique_ptr<Optimizer> make_lars(Flat<T> flat, const LarsOptions& options) {
 template std::unique_ptr<Optimizer> make_lars(Flat<float>, const LarsOptions&);
 template std::unique_ptr<Optimizer> make_lars(Flat<double>, const LarsOptions&);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

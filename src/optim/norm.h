@@ -1,5 +1,5 @@
-// The Euclidean norm of a long array: added up in double, in one fixed order that neither threads
-// nor vector units change.
+// The Euclidean norm of a long array, summed in double in one fixed order that depends neither on
+// threads nor on vector units.
 #pragma once
 
 #include "optim/blocks.h"
@@ -8,10 +8,10 @@
 #include <cmath>
 #include <span>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
-/// The sum of term(i)² over `count` values of i from `begin` on. Eight sums side by side, since
-/// each addition waits for the one before it.
+/// The sum of term(i)² over `count` values of i from `begin` on. Uses eight independent sums,
+/// because each addition waits for the previous one.
 template <typename Term>
 double sum_of_squares(std::size_t begin, std::size_t count, Term term) {
   return sum_over_blocks(begin, count, [&](std::size_t from, std::size_t size) {
@@ -42,4 +42,4 @@ double norm(std::span<const T> values) {
   return std::sqrt(sum_of_squares(values));
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

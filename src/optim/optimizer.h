@@ -1,8 +1,9 @@
-// Optimizer: turns gradients into an update of the weights, on flat ranges. It knows nothing of
-// layers, and of tensors only where they lie (tensor_range.h), so that every engine and every sync
-// method can share it.
+// Optimizer: updates weights from gradients, on flat ranges. It knows no layers, and of tensors
+// only their position (tensor_range.h), so that every engine and every sync method can use it.
 //
-// A training step is begin_step() and then step() over all elements, at once or in parts.
+// A training step is one begin_step(), then step() over all elements, at once or in parts.
+//
+// Thread safety: none; one thread at a time.
 #pragma once
 
 #include <lockstep/types.h>
@@ -12,11 +13,11 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
-/// What an optimizer remembers of earlier steps: one value for each weight.
+/// One kind of state that an optimizer keeps between steps: one value for each weight.
 struct OptimizerState {
-  std::string name;  ///< "momentum"
+  std::string name;  ///< for example "momentum"
   ArrayView values;
 };
 
@@ -24,25 +25,25 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// Number of elements it was made for.
+  /// The number of elements that it updates.
   virtual std::size_t size() const = 0;
 
   /// Whether each element's update depends on that element alone. If not (LARS, LAMB), a range
-  /// given to step() must have whole tensors.
+  /// given to step() must consist of whole tensors.
   virtual bool elementwise() const { return true; }
 
-  /// A training step begins: once before the step() calls that update each element once, however
-  /// many these are. Optimizers that count steps count these.
+  /// Begins a training step: call it once before the step() calls that update each element once.
+  /// Optimizers that count steps count these calls.
   void begin_step() { ++steps_; }
 
-  /// Updates elements [begin, begin + count). Each element takes part in exactly one step at a
-  /// time.
+  /// Updates elements [begin, begin + count). REQUIRES: begin_step() was called, and no element is
+  /// updated twice in a training step.
   virtual void step(std::size_t begin, std::size_t count) = 0;
 
-  /// Of the steps to come. Throws UsageError unless it is 0 or more.
+  /// Sets the rate of the following steps. Throws UsageError unless it is 0 or more.
   virtual void set_learning_rate(double rate) = 0;
 
-  /// Where it lies, to be saved and restored together with steps().
+  /// The state's memory, to be saved and restored together with steps().
   virtual std::vector<OptimizerState> state() = 0;
 
   /// Training steps begun so far.
@@ -53,4 +54,4 @@ class Optimizer {
   std::uint64_t steps_ = 0;
 };
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 const std::vector<std::string>& optimizer_names() {
   static const std::vector<std::string> names{"sgd", "adam", "adamw", "lars", "lamb"};
@@ -23,8 +23,7 @@ const std::vector<std::string>& optimizer_names() {
 bool has_momentum(const std::string& name) {
   const auto& names = optimizer_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError(
-        fmt::format("there is no optimizer '{}': there are {}", name, enumerate(names)));
+    throw UsageError(fmt::format("unknown optimizer '{}': choose from {}", name, enumerate(names)));
   return name == "sgd" || name == "lars";
 }
 
@@ -35,11 +34,11 @@ std::unique_ptr<Optimizer> make_optimizer(Flat<T> flat, const OptimizerOptions& 
   if (name == "lars")
     return make_lars<T>(std::move(flat), {rate, momentum, decay, nesterov, trust});
   if (name == "lamb") return make_lamb<T>(std::move(flat), {rate, beta1, beta2, epsilon, decay});
-  has_momentum(name);  // refuses what is none of them
+  has_momentum(name);  // throws for an unknown name
   return make_adam<T>(std::move(flat), {rate, beta1, beta2, epsilon, decay, name == "adamw"});
 }
 
 template std::unique_ptr<Optimizer> make_optimizer(Flat<float>, const OptimizerOptions&);
 template std::unique_ptr<Optimizer> make_optimizer(Flat<double>, const OptimizerOptions&);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -1,4 +1,4 @@
-// Optimizers by name.
+// Makes an optimizer by name.
 #pragma once
 
 #include "optim/flat_optimizer.h"
@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
-/// What each optimizer takes of these is in the header of that name; it leaves the others alone.
+/// The options of all optimizers. The header of each optimizer explains its own; it ignores the
+/// others.
 struct OptimizerOptions {
   std::string name = "sgd";  ///< one of optimizer_names()
   double learning_rate = 0.01;
@@ -24,13 +25,12 @@ struct OptimizerOptions {
 
 const std::vector<std::string>& optimizer_names();
 
-/// Whether it steps along a momentum, rather than along moving averages (moments.h). Throws
-/// UsageError that lists the known names.
+/// Whether it uses momentum, rather than the moving averages of moments.h. Throws UsageError with
+/// the known names if the name is unknown.
 bool has_momentum(const std::string& name);
 
-/// T is float or double. Throws UsageError for a name that is not known or options that make no
-/// sense.
+/// T is float or double. Throws UsageError for an unknown name or options out of range.
 template <typename T>
 std::unique_ptr<Optimizer> make_optimizer(Flat<T> flat, const OptimizerOptions& options);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

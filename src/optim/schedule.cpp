@@ -11,16 +11,16 @@
 #include <numbers>
 #include <utility>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
-/// Half a cosine from `from` to `to`, of which `done` lies behind.
+/// Half a cosine from `from` to `to`, at fraction `done`.
 double cosine_between(double from, double to, double done) {
   return to + (from - to) * (1 + std::cos(std::numbers::pi * done)) / 2;
 }
 
-/// As PyTorch has it: the peak is reached one step before `peak` of all.
+/// As in PyTorch, the peak is reached one step before fraction `peak` of all steps.
 double one_cycle(double peak, double step, double steps) {
   constexpr double kStart = 1.0 / 25;
   constexpr double kEnd = kStart / 10'000;
@@ -30,7 +30,7 @@ double one_cycle(double peak, double step, double steps) {
   return fall > 0 ? cosine_between(1, kEnd, (step - top) / fall) : 1;
 }
 
-/// Up from `low` to 1 in `half` steps, and back.
+/// Linear from `low` to 1 in `half` steps, and back.
 double triangle(double low, std::size_t step, std::size_t half) {
   const std::size_t place = step % (2 * half);
   const std::size_t height = place <= half ? place : 2 * half - place;
@@ -39,28 +39,28 @@ double triangle(double low, std::size_t step, std::size_t half) {
 
 }  // namespace
 
-Schedule::Schedule(double full_rate, Shape shape, const Course& course)
-    : full_rate_(full_rate), shape_(std::move(shape)), course_(course) {
-  if (course.warmup > 0) warmup_ = steps_in(course.warmup);
-  if (warmup_ > 0 && warmup_ >= course.steps)
+Schedule::Schedule(double full_rate, Shape shape, const TrainingLength& length)
+    : full_rate_(full_rate), shape_(std::move(shape)), length_(length) {
+  if (length.warmup > 0) warmup_ = steps_in(length.warmup);
+  if (warmup_ > 0 && warmup_ >= length.steps)
     throw UsageError(fmt::format(
         "--warmup is {} epochs, which are {} steps: it must be shorter than the training of {}",
-        course.warmup, warmup_, course.steps));
+        length.warmup, warmup_, length.steps));
 }
 
 std::size_t Schedule::steps_in(double epochs) const {
-  const double steps = std::round(epochs * static_cast<double>(course_.steps_per_epoch));
+  const double steps = std::round(epochs * static_cast<double>(length_.steps_per_epoch));
   constexpr double kMost = 1e15;
   return static_cast<std::size_t>(std::clamp(steps, 1.0, kMost));
 }
 
 double Schedule::rate(std::size_t step) const {
-  const double rate = full_rate_ * share(step);
+  const double rate = full_rate_ * factor(step);
   if (step >= warmup_) return rate;
   return rate * static_cast<double>(step + 1) / static_cast<double>(warmup_);
 }
 
-double Schedule::share(std::size_t step) const {
+double Schedule::factor(std::size_t step) const {
   const std::string& name = shape_.name;
   if (name == "constant") return 1;
   if (name == "step")
@@ -70,7 +70,7 @@ double Schedule::share(std::size_t step) const {
                                       [&](double epochs) { return step >= steps_in(epochs); });
     return std::pow(shape_.number, static_cast<double>(passed));
   }
-  const std::size_t steps = course_.steps - warmup_;
+  const std::size_t steps = length_.steps - warmup_;
   const std::size_t place = step < warmup_ ? 0 : step - warmup_;
   if (name == "cyclic") return triangle(shape_.number, place, steps_in(shape_.epochs[0]));
   const auto all = static_cast<double>(steps);
@@ -94,4 +94,4 @@ double rate_scale(std::string_view scaling, std::size_t batch, std::size_t usual
       fmt::format("--lr-scale is '{}': it must be one of {}", scaling, enumerate(scaling_names())));
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

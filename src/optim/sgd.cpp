@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
@@ -81,4 +81,4 @@ template std::unique_ptr<Optimizer> make_sgd(std::span<float>, std::span<const f
 template std::unique_ptr<Optimizer> make_sgd(std::span<double>, std::span<const double>,
                                              const SgdOptions&);
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -2,7 +2,7 @@
 
 #include "base/vector_unit.h"
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 const SgdKernels& sgd_kernels_for(VectorUnit unit) {
   return version_for(unit, plain_sgd_kernels, avx2_sgd_kernels, avx512_sgd_kernels)();
@@ -13,4 +13,4 @@ const SgdKernels& sgd_kernels() {
   return best;
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -1,15 +1,16 @@
-// The inner loops of SGD, compiled once for each vector unit: every value is read once and written
-// once, however many of momentum, weight decay and Nesterov's step are wanted.
+// The inner loops of SGD, compiled once for each vector unit. Every value is read once and written
+// once, with or without momentum, weight decay and Nesterov momentum.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
-namespace lockstep {
-enum class VectorUnit;  // of base/vector_unit.h, whose inline functions are not for all units
+namespace lockstep::internal {
+enum class VectorUnit;  // in base/vector_unit.h, whose inline functions must not be compiled per
+                        // unit
 }
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 /// One step over `count` elements. The arrays do not overlap.
 template <typename T>
@@ -30,13 +31,13 @@ struct SgdKernels {
   void (*float64)(const SgdStep<double>& step);
 };
 
-/// The best that this machine can run. All give the same bits.
+/// The fastest kernels that this machine can run. All give the same bits.
 const SgdKernels& sgd_kernels();
 
-// One a vector unit; calling one that the machine lacks ends the process.
+// The kernels of each vector unit. REQUIRES: the machine has the unit.
 const SgdKernels& sgd_kernels_for(VectorUnit unit);
 const SgdKernels& plain_sgd_kernels();
 const SgdKernels& avx2_sgd_kernels();
 const SgdKernels& avx512_sgd_kernels();
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

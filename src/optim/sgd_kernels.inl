@@ -1,13 +1,14 @@
-// The loops of sgd_kernels.h, to be included by one file for each vector unit. Everything is in an unnamed
-// namespace, and nothing with inline functions of its own is included: the linker must not take one unit's code for
-// another's.
+// The loops of sgd_kernels.h, included by one file for each vector unit. Everything is in an unnamed
+// namespace, and no header with inline functions is included: the linker must not replace one unit's
+// code by another's.
 //
-// Written so that g++ vectorises them: the arrays lie apart, which it cannot know and is told. Products and sums are
-// rounded one by one, never contracted to fused multiply-adds, which plain x86-64 lacks: all units give the same bits.
+// The loops are written for g++ to vectorise; the pragmas tell it that the arrays do not overlap.
+// Products and sums are rounded one by one, never contracted to fused multiply-adds, which plain
+// x86-64 lacks: all units give the same bits.
 
 #include "optim/sgd_kernels.h"
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
@@ -44,4 +45,4 @@ void run(const SgdStep<T>& step) {
 
 }  // namespace
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

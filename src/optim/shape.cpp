@@ -1,4 +1,4 @@
-// Shapes of schedules as text.
+// Parses the shapes of schedules.
 #include <lockstep/error.h>
 
 #include "base/text.h"
@@ -11,11 +11,11 @@
 #include <cstdlib>
 #include <functional>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
-/// A text on its way to a shape, with what messages need.
+/// The parts of a shape's text. Errors quote the whole text.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {
@@ -28,24 +28,24 @@ class Reader {
 
   const std::string& name() const { return name_; }
 
-  /// REQUIRES of the user: from `least` to `most` numbers.
+  /// Throws UsageError unless there are `least` to `most` numbers.
   void require_parts(std::size_t least, std::size_t most) const {
     if (parts_.size() < least) refuse("a number is missing");
     if (parts_.size() > most) refuse("there are too many numbers");
   }
 
-  /// The part of this number, or `usual` where it was left out.
-  double share(std::size_t part, double usual) const {
+  /// The factor at this position, or `usual` if it was left out.
+  double factor(std::size_t part, double usual) const {
     if (part >= parts_.size()) return usual;
     const double value = number(parts_[part]);
     if (value < 0 || value > 1)
-      refuse(fmt::format("{} is a share of the full rate: it must be from 0 to 1", parts_[part]));
+      refuse(fmt::format("{} is a factor of the full rate: it must be from 0 to 1", parts_[part]));
     return value;
   }
 
   double epochs(const std::string& part) const {
     const double value = number(part);
-    if (!(value > 0)) refuse(fmt::format("{} are epochs: it must be more than 0", part));
+    if (!(value > 0)) refuse(fmt::format("{} is a number of epochs: it must be more than 0", part));
     return value;
   }
 
@@ -80,12 +80,12 @@ class Reader {
 Shape read_step(const Reader& reader) {
   reader.require_parts(1, 2);
   return {
-      .name = "step", .epochs = {reader.epochs(reader.part(0))}, .number = reader.share(1, 0.1)};
+      .name = "step", .epochs = {reader.epochs(reader.part(0))}, .number = reader.factor(1, 0.1)};
 }
 
 Shape read_multi_step(const Reader& reader) {
   reader.require_parts(1, 2);
-  Shape shape{.name = "multi-step", .number = reader.share(1, 0.1)};
+  Shape shape{.name = "multi-step", .number = reader.factor(1, 0.1)};
   for (const std::string& part : split(reader.part(0), '+'))
     shape.epochs.push_back(reader.epochs(part));
   if (shape.epochs.empty()) reader.refuse("a number is missing");
@@ -98,7 +98,7 @@ Shape read_multi_step(const Reader& reader) {
 Shape read_cyclic(const Reader& reader) {
   reader.require_parts(1, 2);
   return {
-      .name = "cyclic", .epochs = {reader.epochs(reader.part(0))}, .number = reader.share(1, 0.1)};
+      .name = "cyclic", .epochs = {reader.epochs(reader.part(0))}, .number = reader.factor(1, 0.1)};
 }
 
 }  // namespace
@@ -123,11 +123,11 @@ Shape parse_shape(std::string_view text) {
   const std::string& name = reader.name();
   const bool polynomial = name == "polynomial";
   if (name != "constant" && name != "cosine" && name != "one-cycle" && !polynomial)
-    reader.refuse("there is no such schedule");
+    reader.refuse("unknown schedule");
   reader.require_parts(0, name == "constant" ? 0 : polynomial ? 2 : 1);
   if (polynomial)
-    return {.name = name, .number = reader.share(1, 0), .power = reader.positive(0, 1)};
-  return {.name = name, .number = reader.share(0, name == "one-cycle" ? 0.3 : 0)};
+    return {.name = name, .number = reader.factor(1, 0), .power = reader.positive(0, 1)};
+  return {.name = name, .number = reader.factor(0, name == "one-cycle" ? 0.3 : 0)};
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 DecayRuns::DecayRuns(std::span<const TensorRange> tensors) {
   std::vector<TensorRange> sorted(tensors.begin(), tensors.end());
@@ -20,4 +20,4 @@ std::size_t DecayRuns::run_at(std::size_t element) const {
   return static_cast<std::size_t>(next - runs_.begin()) - 1;
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -1,26 +1,26 @@
-// TensorRange: where a parameter lies in the flat arrays that an optimizer works on, and how it is
-// treated. Optimizers know no more of tensors than that.
+// TensorRange: the position of a parameter in the flat arrays of an optimizer, and whether it
+// decays. Optimizers know nothing else of tensors.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 struct TensorRange {
   std::size_t begin = 0;
   std::size_t count = 0;
-  /// Weight decay applies, and so do the layer-wise rates of LARS and LAMB. Biases and batch norm
-  /// often do better without either.
+  /// Whether weight decay applies, and the layer-wise rates of LARS and LAMB. Biases and batch norm
+  /// often train better without either.
   bool decayed = true;
 };
 
-/// Cuts ranges of elements where decay begins or ends. What lies in no tensor counts as the tensor
-/// before it; without tensors all is decayed.
+/// Cuts ranges of elements where decay begins or ends. Elements outside all tensors count as part
+/// of the tensor before them. Without tensors, everything decays.
 class DecayRuns {
  public:
-  /// In any order.
+  /// Tensors may come in any order.
   explicit DecayRuns(std::span<const TensorRange> tensors);
 
   /// Calls run(begin, count, decayed) for each part of [begin, begin + count), in order.
@@ -41,10 +41,10 @@ class DecayRuns {
     bool decayed;
   };
 
-  /// The one that an element belongs to.
+  /// The run that an element belongs to.
   std::size_t run_at(std::size_t element) const;
 
-  std::vector<Run> runs_;  ///< neighbours differ; the first begins with 0
+  std::vector<Run> runs_;  ///< neighbours differ; the first begins at 0
 };
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -1,23 +1,22 @@
-// What an all-reduce is measured against: the least that is possible, and what is often reckoned
-// with.
+// Reference values for an all-reduce: its lower bound, and a common estimate.
 #pragma once
 
-#include "predict/network.h"
+#include "predict/network_model.h"
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
-/// No all-reduce of so many bytes takes less: each rank must send 2n(p−1)/p of them and add
-/// n(p−1)/p, which may overlap, and what one rank knows reaches all others in no less than ⌈lg p⌉
+/// The least time of an all-reduce of `bytes`: each rank must send 2n(p−1)/p bytes and add
+/// n(p−1)/p, which may overlap, and one rank's data reach all others in no less than ⌈lg p⌉
 /// messages.
-double lower_bound(double bytes, int ranks, const Network& network);
+double lower_bound(double bytes, int ranks, const NetworkModel& network);
 
-/// The share of its link that an all-reduce of so many seconds uses: 2n(p−1)/p bytes over what the
-/// link could have sent.
-double utilisation(double bytes, int ranks, double seconds, const Network& network);
+/// The fraction of its link's bandwidth that an all-reduce of this duration uses: 2n(p−1)/p bytes
+/// over the bytes that the link could have sent.
+double utilisation(double bytes, int ranks, double seconds, const NetworkModel& network);
 
-/// message ÷ bandwidth × log2 p: what is often reckoned with.
-double naive_seconds(double bytes, int ranks, const Network& network);
-/// In a sentence: when that misleads.
+/// message ÷ bandwidth × log2 p, a common estimate.
+double naive_seconds(double bytes, int ranks, const NetworkModel& network);
+/// One sentence about the errors of naive_seconds().
 const char* naive_misleads();
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,5 +1,5 @@
-// n bytes, p ranks. A message of m bytes takes α + mβ, and a rank waits for each before the next
-// unless it says otherwise below; combining m bytes takes mγ. Every collective begins with an
+// n bytes, p ranks. A message of m bytes takes α + mβ, and a rank waits for each message before the
+// next, unless stated otherwise below; combining m bytes takes mγ. Every collective begins with an
 // agreement.
 #include "predict/closed_forms.h"
 
@@ -14,7 +14,7 @@
 #include <cmath>
 #include <initializer_list>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 using comm::Operation;
 using comm::RecordedWorld;
@@ -38,9 +38,9 @@ Cost star(double bytes, int ranks, double times, double adding_times) {
           .footprint = (ranks + adding_times) * bytes};
 }
 
-/// tree: a message a level, ⌈lg p⌉ levels: rank 0 takes part in every level on the way up, and so
-/// does some leaf on the way down. There are p−1 messages each way. Who adds has room for another
-/// array.
+/// tree: one message per level, ⌈lg p⌉ levels: rank 0 takes part in every level on the way up, and
+/// so does some leaf on the way down. There are p−1 messages each way. A rank that adds needs space
+/// for another array.
 Cost tree(double bytes, int ranks, double times, double adding_times) {
   const double levels = ceil_log2(ranks);
   return {.messages = times * levels,
@@ -57,21 +57,21 @@ Cost in_turn(const Cost& a, const Cost& b, double times = 1) {
           .added = a.added + times * b.added};
 }
 
-Cost longest(std::initializer_list<Cost> costs, const Network& network) {
+Cost longest(std::initializer_list<Cost> costs, const NetworkModel& network) {
   return *std::max_element(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) {
     return a.seconds(network) < b.seconds(network);
   });
 }
 
-/// ring: p−1 steps that add and p−1 that do not, or one of the two. All ranks send a chunk of c =
-/// n/p in every step, in segments of at most S bytes that are passed on as they come. A step takes
-/// as long as what is busy longest: the link (cβ), the rank that adds (cγ), or a segment until it
-/// can be passed on (α + S(β+γ)); the last takes until its last segment is there. From the steps
-/// that add to the others the longest way leads over the first segment; or over the last where
-/// adding is slower than sending, when only a window of what follows is here already; or the link
-/// never rests at all. Where cores carry messages each is their work from beginning to end, and
-/// nothing hides behind anything.
-Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& network) {
+/// ring: p−1 steps that add and p−1 that do not, or one of the two. In every step all ranks send a
+/// chunk of c = n/p, in segments of at most S bytes that are forwarded on arrival. A step takes as
+/// long as its slowest resource: the link (cβ), the rank that adds (cγ), or a segment until it can
+/// be forwarded (α + S(β+γ)); the last step takes until its last segment arrives. Between the steps
+/// that add and the others, the critical path leads over the first segment; or over the last one if
+/// adding is slower than sending, because only a window of the following segments has arrived; or
+/// the link is never idle. If cores carry the messages, each message is their work from beginning
+/// to end, and nothing overlaps.
+Cost ring(double bytes, int ranks, bool reduces, bool gathers, const NetworkModel& network) {
   const double chunk = bytes / ranks;
   if (network.by_cores()) {
     const double steps = (ranks - 1) * (int{reduces} + int{gathers});
@@ -90,7 +90,7 @@ Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& ne
   const Cost reduced = longest({{.messages = 1, .bytes = chunk, .added = last},
                                 {.messages = 1, .bytes = segment, .added = chunk}},
                                network);
-  const double steps = ranks - 2;  // before the last
+  const double steps = ranks - 2;  // all steps but the last
   Cost before;
   if (reduces) before = in_turn(before, longest({link, adder, added_and_passed}, network), steps);
   if (gathers) before = in_turn(before, longest({link, passed}, network), steps);
@@ -105,10 +105,10 @@ Cost ring(double bytes, int ranks, bool reduces, bool gathers, const Network& ne
   return cost;
 }
 
-/// halving-doubling: lg p exchanges of n/2, n/4 … n/p, which add up to n(p−1)/p, added as they
-/// come; the same in reverse without adding. With p = P + r, P the largest power of two, r ranks
-/// hand theirs to a partner first (α + nβ + nγ) and get the result last (α + nβ). All have room for
-/// half an array more.
+/// halving-doubling: lg p exchanges of n/2, n/4 … n/p, which sum to n(p−1)/p, added on arrival; the
+/// same in reverse without adding. With p = P + r, P the largest power of two, r ranks send their
+/// arrays to a partner first (α + nβ + nγ) and receive the result last (α + nβ). All ranks need
+/// space for half an array more.
 Cost halving_doubling(double bytes, int ranks, bool gathers) {
   const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
   const double halves = gathers ? 2 : 1;
@@ -125,8 +125,8 @@ Cost halving_doubling(double bytes, int ranks, bool gathers) {
   return cost;
 }
 
-/// direct: between two meetings every rank works on its p-th of all arrays. All-reduce: reads it
-/// from the p−1 others, adds, and writes it back. Reduce-scatter only reads, all-gather and
+/// direct: between two meetings every rank works on its 1/p of all arrays. All-reduce: reads it
+/// from the p−1 others, adds, and writes it back. Reduce-scatter only reads; all-gather and
 /// broadcast copy.
 Cost direct(Operation operation, double bytes, int ranks) {
   const double others = bytes * (ranks - 1) / ranks;
@@ -140,14 +140,14 @@ Cost direct(Operation operation, double bytes, int ranks) {
 }
 
 /// hierarchical: a direct reduce-scatter among the g ranks of a host, an all-reduce of n/g bytes
-/// between its N hosts on every one of g lanes, which share the host's link, and a direct
+/// between the N hosts on each of g lanes, which use the host's link together, and a direct
 /// all-gather.
-Cost hierarchical(double bytes, const RecordedWorld& world, const Network& network) {
+Cost hierarchical(double bytes, const RecordedWorld& world, const NetworkModel& network) {
   const int ranks = world.per_host;
-  Network shared = network;
-  shared.per_byte *= ranks;
+  NetworkModel one_link = network;
+  one_link.per_byte *= ranks;
   Cost cost = cost_of({Operation::all_reduce, Algorithm::automatic, bytes / ranks},
-                      {world.hosts(), 1}, shared);
+                      {world.hosts(), 1}, one_link);
   cost.agreements = cost.peers = 0;
   cost.bytes *= ranks;
   for (Operation operation : {Operation::reduce_scatter, Operation::all_gather}) {
@@ -161,8 +161,8 @@ Cost hierarchical(double bytes, const RecordedWorld& world, const Network& netwo
   return cost;
 }
 
-/// native: what a library does is its own affair. It is taken to know the best of the above.
-Cost native(const Collective& collective, const RecordedWorld& world, const Network& network) {
+/// native: the library's algorithm is not known. It is assumed to be the best of the above.
+Cost native(const Collective& collective, const RecordedWorld& world, const NetworkModel& network) {
   Cost best;
   for (Algorithm algorithm : comm::algorithms_of(collective.operation, {})) {
     const Cost cost =
@@ -173,7 +173,7 @@ Cost native(const Collective& collective, const RecordedWorld& world, const Netw
   return best;
 }
 
-Cost all_reduce(const Collective& what, const RecordedWorld& world, const Network& network) {
+Cost all_reduce(const Collective& what, const RecordedWorld& world, const NetworkModel& network) {
   switch (what.algorithm) {
     case Algorithm::star:
       return star(what.bytes, world.size, 2, 1);
@@ -188,8 +188,9 @@ Cost all_reduce(const Collective& what, const RecordedWorld& world, const Networ
   }
 }
 
-/// Of the message-passing algorithms. For those with parts `bytes` is the whole array's.
-Cost by_messages(const Collective& what, const RecordedWorld& world, const Network& network) {
+/// Cost of the message-passing algorithms. If ranks have parts, `bytes` is the size of the whole
+/// array.
+Cost by_messages(const Collective& what, const RecordedWorld& world, const NetworkModel& network) {
   const int ranks = world.size;
   const bool is_star = what.algorithm == Algorithm::star;
   switch (what.operation) {
@@ -201,7 +202,7 @@ Cost by_messages(const Collective& what, const RecordedWorld& world, const Netwo
       return is_star ? star(what.bytes, ranks, 1, 0) : tree(what.bytes, ranks, 1, 0);
     case Operation::reduce_scatter:
       if (what.algorithm == Algorithm::halving_doubling)
-        // For other numbers of ranks it is a whole all-reduce, of which each keeps a part.
+        // For other numbers of ranks it is a whole all-reduce, of which each rank keeps a part.
         return halving_doubling(what.bytes, ranks, !std::has_single_bit(unsigned(ranks)));
       return ring(what.bytes, ranks, true, false, network);
     case Operation::all_gather:
@@ -209,13 +210,14 @@ Cost by_messages(const Collective& what, const RecordedWorld& world, const Netwo
     case Operation::gather:
     case Operation::scatter:  // one message between root and each rank: a star of parts
       return star(what.bytes / ranks, ranks, 1, 0);
-    default:  // a barrier is an agreement and nothing else
+    default:  // a barrier is just an agreement
       return {};
   }
 }
 
-Cost through_memory(const Collective& what, const RecordedWorld& world, const Network& network) {
-  Network memory = network;
+Cost through_memory(const Collective& what, const RecordedWorld& world,
+                    const NetworkModel& network) {
+  NetworkModel memory = network;
   memory.latency = network.meeting;
   memory.per_byte = network.per_copied;
   Cost cost = what.algorithm == Algorithm::native ? native(what, world, memory)
@@ -233,7 +235,7 @@ std::string_view transport_of(const RecordedWorld& world) {
 
 }  // namespace
 
-bool in_memory(const RecordedWorld& world, const Network& network) {
+bool in_memory(const RecordedWorld& world, const NetworkModel& network) {
   return world.hosts() == 1 && world.per_host > 1 && !network.by_cores();
 }
 
@@ -253,7 +255,8 @@ Algorithm resolve(const Collective& collective, const RecordedWorld& world) {
   return algorithms.empty() ? Algorithm::automatic : algorithms.front();
 }
 
-Cost cost_of(const Collective& collective, const RecordedWorld& world, const Network& network) {
+Cost cost_of(const Collective& collective, const RecordedWorld& world,
+             const NetworkModel& network) {
   Collective what = collective;
   comm::Offers offers = offers_of(world);
   offers.native = true;
@@ -277,4 +280,4 @@ Cost cost_of(const Collective& collective, const RecordedWorld& world, const Net
   return cost;
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

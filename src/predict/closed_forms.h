@@ -1,6 +1,6 @@
-// What each collective costs by each algorithm, as a closed form: which messages, bytes and
-// additions come one after another on the way from the first rank's start to the last rank's end.
-// The forms are those of src/comm/collectives; tests replay what that code does and compare.
+// The cost of each collective by each algorithm, in closed form: the messages, bytes and additions
+// on the critical path from the first rank's start to the last rank's end. The forms describe
+// src/comm/collectives; tests replay the messages of that code and compare.
 #pragma once
 
 #include <lockstep/types.h>
@@ -10,30 +10,30 @@
 #include "comm/recording/recorded_steps.h"
 #include "predict/cost.h"
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
-/// A collective on an array of `bytes`: the whole one where ranks have parts of it. Its root is
-/// rank 0.
+/// A collective on an array of `bytes`: the whole array if ranks have parts of it. Its root is rank
+/// 0.
 struct Collective {
   comm::Operation operation = comm::Operation::all_reduce;
   Algorithm algorithm = Algorithm::automatic;
   double bytes = 0;
 };
 
-/// Whether ranks, all of one host, pass messages through its memory, where they agree as well. A
-/// transport whose messages cores copy was measured like that already.
-bool in_memory(const comm::RecordedWorld& world, const Network& network);
+/// Whether all ranks are on one host and pass messages, and agree, through its memory. A transport
+/// whose messages are copied by cores was measured in this way already.
+bool in_memory(const comm::RecordedWorld& world, const NetworkModel& network);
 
-/// What ranks of such a world choose among. `native` only if it is asked for: nobody knows what
-/// MPI does.
+/// The algorithms that ranks of such a world choose from. `native` only on request, since MPI's
+/// algorithm is not known.
 comm::Offers offers_of(const comm::RecordedWorld& world);
 
-/// The algorithm that `automatic` stands for; any other is itself.
+/// Resolves `automatic`; any other algorithm is returned unchanged.
 Algorithm resolve(const Collective& collective, const comm::RecordedWorld& world);
 
-/// The network decides only whether a ring's latencies hide behind its bytes. Throws UsageError for
-/// an algorithm that the operation, or a world of so many hosts, does not have.
+/// The network only decides whether a ring's latencies are hidden behind its bytes. Throws
+/// UsageError for an algorithm that the operation, or a world of so many hosts, does not have.
 Cost cost_of(const Collective& collective, const comm::RecordedWorld& world,
-             const Network& network);
+             const NetworkModel& network);
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,30 +1,30 @@
-// Cost: what of a collective comes one after another on the way from the first rank's start to the
-// last rank's end, in messages, bytes and additions.
+// Cost: the messages, bytes and additions on the critical path of a collective, from the first
+// rank's start to the last rank's end.
 #pragma once
 
-#include "predict/network.h"
+#include "predict/network_model.h"
 
 #include <limits>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
-/// Times the network's numbers, it is the time.
+/// Multiplied by the network's numbers, it gives the time.
 struct Cost {
   double agreements = 0;
-  double peers = 0;      ///< that a rank agrees with, one by one
+  double peers = 0;      ///< peers that a rank agrees with, one by one
   double messages = 0;   ///< times α
   double bytes = 0;      ///< times β
   double added = 0;      ///< bytes, times γ
   double meetings = 0;   ///< times α₁
   double copied = 0;     ///< bytes, times β₁
-  double busy = 1;       ///< messages, or ranks that copy, at a time, on average
-  double footprint = 0;  ///< bytes that all ranks touch, again and again
+  double busy = 1;       ///< average number of concurrent messages, or of ranks that copy
+  double footprint = 0;  ///< bytes that all ranks access repeatedly
 
-  double seconds(const Network& network) const;
-  /// The same where so many cores do the work of all ranks; 0 for as many as it takes.
-  double seconds(const Network& network, int cores) const;
+  double seconds(const NetworkModel& network) const;
+  /// The same if `cores` cores do the work of all ranks; 0 for enough cores.
+  double seconds(const NetworkModel& network, int cores) const;
 
-  /// The same where other work has filled the caches in between.
+  /// The same if other work has replaced the contents of the caches.
   Cost cold() const {
     Cost cost = *this;
     cost.footprint = std::numeric_limits<double>::infinity();
@@ -32,4 +32,4 @@ struct Cost {
   }
 };
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

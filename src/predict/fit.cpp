@@ -9,25 +9,25 @@
 #include <array>
 #include <cmath>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 namespace {
 
-/// Rows and columns of the equations: the share of each number in a measured time.
-constexpr std::array kNumbers{&Network::agreement, &Network::per_peer,  &Network::latency,
-                              &Network::per_byte,  &Network::per_added, &Network::meeting,
-                              &Network::per_copied};
+/// Columns of the equations: the contribution of each number to a measured time.
+constexpr std::array kNumbers{&NetworkModel::agreement, &NetworkModel::per_peer,
+                              &NetworkModel::latency,   &NetworkModel::per_byte,
+                              &NetworkModel::per_added, &NetworkModel::meeting,
+                              &NetworkModel::per_copied};
 constexpr std::size_t kColumns = kNumbers.size();
 using Row = std::array<double, kColumns>;
 
-/// What a second's worth of each number contributes, relative to what was measured. The model is
-/// linear in them, but for a ring's latencies, which the network decides on, and for caches, which
-/// are tried.
-Row row_of(const Measurement& measurement, const Network& network, int cores) {
+/// The contribution of each number, relative to the measured time. The model is linear in them,
+/// except for a ring's latencies, which depend on the network, and for caches, which are tried out.
+Row row_of(const Measurement& measurement, const NetworkModel& network, int cores) {
   const Cost cost = cost_of(measurement.collective, measurement.world, network);
   Row row{};
   for (std::size_t i = 0; i < kColumns; ++i) {
-    Network unit{
+    NetworkModel unit{
         .message_cores = network.message_cores, .cache = network.cache, .far = network.far};
     unit.*kNumbers[i] = 1;
     row[i] = cost.seconds(unit, cores) / measurement.seconds;
@@ -66,8 +66,8 @@ double error_of(const Row& row, const Row& numbers) {
   return predicted - 1;
 }
 
-/// The least squares among solutions without negative numbers: those of all subsets of columns are
-/// tried, which are few.
+/// The least-squares solution without negative numbers: tries all subsets of columns, which are
+/// few.
 Row solve_without_negatives(const std::vector<Row>& rows, const std::vector<double>& weights) {
   Row best{};
   double least = std::numeric_limits<double>::infinity();
@@ -90,9 +90,9 @@ Row solve_without_negatives(const std::vector<Row>& rows, const std::vector<doub
   return best;
 }
 
-/// What the numbers are not linear in is tried.
-std::vector<Network> guesses_of_caches(const Network& start) {
-  std::vector<Network> guesses;
+/// Start values for the numbers in which the model is not linear.
+std::vector<NetworkModel> guesses_of_caches(const NetworkModel& start) {
+  std::vector<NetworkModel> guesses;
   for (double megabytes : {4, 8, 16, 32, 64})
     for (double far : {0.5, 1.0, 2.0, 4.0}) {
       guesses.push_back(start);
@@ -102,26 +102,26 @@ std::vector<Network> guesses_of_caches(const Network& start) {
   return guesses;
 }
 
-/// Measurements that are far off, because something else ran on the machine, count less the further
-/// they are: at first in proportion, so that what is found is near; then hardly at all.
+/// Outliers, caused by other work on the machine, count less the further off they are: first in
+/// proportion, to find approximate numbers; then hardly at all.
 double weight_of(double error, bool at_first) {
   constexpr double kNear = 0.1;
   const double times = std::abs(error) / kNear;
   return at_first ? 1 / std::max(1.0, times) : 1 / (1 + times * times);
 }
 
-/// What such weights make the least of.
+/// The loss that these weights minimise.
 double loss_of(double error) {
   return -std::log(weight_of(error, false));
 }
 
 /// The best numbers, and the sum of their losses.
-std::pair<Fit, double> fit_from(const Network& guess, int cores,
+std::pair<Fit, double> fit_from(const NetworkModel& guess, int cores,
                                 const std::vector<Measurement>& measurements) {
   Fit result{guess, cores, measurements};
   std::vector<double> weights(measurements.size(), 1);
   double loss = 0;
-  // Again with what was found: the network decides on the model.
+  // Repeated with the numbers found, because the model depends on the network.
   constexpr int kRounds = 16;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Row> rows;
@@ -142,7 +142,7 @@ std::pair<Fit, double> fit_from(const Network& guess, int cores,
   return {result, loss};
 }
 
-void require_enough(const Network& network, const std::vector<Measurement>& measurements) {
+void require_enough(const NetworkModel& network, const std::vector<Measurement>& measurements) {
   if (measurements.size() < kColumns)
     throw UsageError(fmt::format("{} measurements of {} are too few to fit {} numbers to",
                                  measurements.size(), network.name, kColumns));
@@ -164,13 +164,13 @@ double Fit::median_error() const {
   return observe::percentile(errors, 0.5);
 }
 
-Fit fit(const Network& start, int cores, const std::vector<Measurement>& measurements) {
+Fit fit(const NetworkModel& start, int cores, const std::vector<Measurement>& measurements) {
   require_enough(start, measurements);
   auto [best, least] = fit_from(start, cores, measurements);
-  // Caches have to explain a good part of the errors: of noise they explain a little as well.
+  // Caches must explain a good part of the errors: they always explain a little of the noise.
   constexpr double kGoodPart = 0.2;
   least *= 1 - kGoodPart;
-  for (const Network& guess : guesses_of_caches(start)) {
+  for (const NetworkModel& guess : guesses_of_caches(start)) {
     const auto [found, loss] = fit_from(guess, cores, measurements);
     if (loss >= least) continue;
     least = loss;
@@ -179,4 +179,4 @@ Fit fit(const Network& start, int cores, const std::vector<Measurement>& measure
   return best;
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

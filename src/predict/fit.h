@@ -1,4 +1,4 @@
-// Fitting a network's numbers to measured times, by least squares.
+// Fits a network's numbers to measured times, by least squares.
 #pragma once
 
 #include "predict/closed_forms.h"
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
-/// A collective that was timed.
+/// A timed collective.
 struct Measurement {
   Collective collective;
   comm::RecordedWorld world;
@@ -19,30 +19,30 @@ struct Measurement {
 };
 
 struct Fit {
-  Network network;
-  int cores = 0;  ///< that the ranks shared; 0: enough for all
+  NetworkModel network;
+  int cores = 0;  ///< cores of all ranks together; 0 for enough
   std::vector<Measurement> measurements;
 
-  /// What the model says of a measurement.
+  /// The model's time for a measurement.
   double predicted(const Measurement& measurement) const;
   /// |predicted − measured| / measured.
   double error(const Measurement& measurement) const;
   double median_error() const;
 };
 
-/// The numbers of the network, none of them negative, that make relative errors least: their
-/// squares where they are small; those that are far off hardly count. `start` has its name, how
-/// many cores a message takes, and a first guess for what the measurements say nothing of. Throws
-/// UsageError if there are fewer measurements than numbers.
-Fit fit(const Network& start, int cores, const std::vector<Measurement>& measurements);
+/// Fits non-negative numbers that minimise the relative errors: their squares if they are small;
+/// outliers count little. `start` has the name, the number of cores per message, and initial values
+/// for numbers that the measurements do not determine. Throws UsageError if there are fewer
+/// measurements than numbers.
+Fit fit(const NetworkModel& start, int cores, const std::vector<Measurement>& measurements);
 
-nlohmann::json to_json(const Network& network);
+nlohmann::json to_json(const NetworkModel& network);
 /// Throws FileError that names the source.
-Network network_from_json(const nlohmann::json& json, const std::string& source);
+NetworkModel network_from_json(const nlohmann::json& json, const std::string& source);
 
-/// Fits are kept as one file each in a folder: "gloo.json".
+/// A fit is stored as one file in a folder: "gloo.json".
 void save_fit(const std::filesystem::path& folder, const Fit& fit);
-/// Throws FileError for a file that is damaged; none if there is no such fit.
+/// Throws FileError for a damaged file; none if there is no such fit.
 std::optional<Fit> load_fit(const std::filesystem::path& folder, const std::string& name);
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,4 +1,4 @@
-// Fits as files.
+// Reads and writes fits.
 #include <lockstep/error.h>
 
 #include "base/files.h"
@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 namespace {
 
@@ -34,7 +34,7 @@ std::filesystem::path file_of(const std::filesystem::path& folder, const std::st
 
 }  // namespace
 
-nlohmann::json to_json(const Network& network) {
+nlohmann::json to_json(const NetworkModel& network) {
   nlohmann::json json{{"name", network.name},
                       {"message_cores", network.message_cores},
                       {"cache", network.cache},
@@ -43,26 +43,26 @@ nlohmann::json to_json(const Network& network) {
   return json;
 }
 
-Network network_from_json(const nlohmann::json& json, const std::string& source) {
+NetworkModel network_from_json(const nlohmann::json& json, const std::string& source) {
   try {
     auto read = [&](const char* name) {
       const double number = json.at(name);
       if (number >= 0 && std::isfinite(number)) return number;
-      throw FileError(fmt::format("{}: {} is {}, not a number from 0 on: fit again", source, name,
-                                  json.at(name).dump()));
+      throw FileError(fmt::format("{}: {} is {}, not a number of 0 or more: fit again", source,
+                                  name, json.at(name).dump()));
     };
     const double message_cores = read("message_cores");
     if (message_cores != 0 && message_cores != 1 && message_cores != 2)
       throw FileError(
           fmt::format("{}: message_cores is {}, not 0, 1 or 2: fit again", source, message_cores));
-    Network network{.name = json.at("name"),
-                    .message_cores = static_cast<int>(message_cores),
-                    .cache = read("cache"),
-                    .far = read("far")};
+    NetworkModel network{.name = json.at("name"),
+                         .message_cores = static_cast<int>(message_cores),
+                         .cache = read("cache"),
+                         .far = read("far")};
     for (const auto& [name, field] : network_fields()) network.*field = read(name);
     return network;
   } catch (const nlohmann::json::exception& error) {
-    throw FileError(fmt::format("{} is not what `lockstep predict --fit` writes ({}): fit again",
+    throw FileError(fmt::format("{} was not written by `lockstep predict --fit` ({}): fit again",
                                 source, error.what()));
   }
 }
@@ -92,4 +92,4 @@ std::optional<Fit> load_fit(const std::filesystem::path& folder, const std::stri
   return fit;
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

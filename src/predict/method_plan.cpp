@@ -12,21 +12,21 @@
 #include <bit>
 #include <cmath>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 using comm::Operation;
 using comm::RecordedWorld;
 
 namespace {
 
-/// Float32 numbers of a bucket's gradients.
+/// A bucket of float32 gradients.
 struct BucketToSend {
   double ready = 0;
   double bytes = 0;
   std::vector<double> parameters;  ///< bytes of each
 };
 
-/// As the product's own layout cuts them.
+/// Buckets as sync::Layout cuts them.
 std::vector<BucketToSend> buckets_of(const MethodPlan& plan, const RecordedRun& run,
                                      std::size_t parts) {
   std::vector<sync::Parameter> parameters;
@@ -46,11 +46,11 @@ std::vector<BucketToSend> buckets_of(const MethodPlan& plan, const RecordedRun& 
       its.parameters.push_back(run.gradients[parameter].bytes);
     }
   }
-  buckets.back().ready = run.backward;  // the last waits for the end of backward
+  buckets.back().ready = run.backward;  // the last bucket waits for the end of backward
   return buckets;
 }
 
-/// PowerSGD's two factors of a matrix that is taken to be square, as it is where nobody knows.
+/// Bytes of PowerSGD's two factors, for a square matrix, since the shape is not known.
 std::pair<double, double> power_sgd_bytes(const BucketToSend& bucket, double rank) {
   double p = 0, q = 0;
   for (double bytes : bucket.parameters) {
@@ -63,8 +63,8 @@ std::pair<double, double> power_sgd_bytes(const BucketToSend& bucket, double ran
   return {p, q};
 }
 
-/// What a bucket becomes: as in src/sync/*_compressor.cpp. Passes over its gradients count as
-/// copies.
+/// The exchanges of a compressed bucket, as in src/sync/*_compressor.cpp. Passes over its gradients
+/// count as copies.
 void add_compressed(std::vector<Exchange>& exchanges, const MethodPlan& plan,
                     const BucketToSend& bucket, const RecordedWorld& world) {
   const double ranks = world.size;
@@ -79,7 +79,7 @@ void add_compressed(std::vector<Exchange>& exchanges, const MethodPlan& plan,
   const double value = colon == std::string::npos
                            ? 0
                            : number_in<double>(plan.compress.substr(colon + 1)).value_or(0);
-  if (plan.compress.starts_with("topk"))  // a place and a value each, from everyone to everyone
+  if (plan.compress.starts_with("topk"))  // a position and a value each, from all ranks to all
     return add(Operation::all_gather, ranks * 2 * value * bucket.bytes, 4 + 2 * value * ranks);
   if (plan.compress == "sign")
     return add(Operation::all_gather, ranks * bucket.bytes / 32, 3 + ranks);
@@ -105,11 +105,11 @@ std::vector<Exchange> ddp(const MethodPlan& plan, const RecordedRun& run,
   return exchanges;
 }
 
-/// As src/sync/sharded.cpp chooses.
+/// The same choice as in src/sync/sharded.cpp.
 Algorithm sharding_algorithm(const MethodPlan& plan, const RecordedWorld& world) {
-  const bool shares_memory = world.hosts() == 1 && world.per_host > 1;
+  const bool one_host = world.hosts() == 1 && world.per_host > 1;
   const bool power_of_two = std::has_single_bit(static_cast<unsigned>(world.size));
-  if (plan.method.algorithm == Algorithm::automatic && !shares_memory && power_of_two)
+  if (plan.method.algorithm == Algorithm::automatic && !one_host && power_of_two)
     return Algorithm::halving_doubling;
   return plan.method.algorithm;
 }
@@ -145,14 +145,14 @@ std::vector<Exchange> gather_scatter(const RecordedRun& run, const RecordedWorld
     const double all = world.size * gradient.bytes;
     exchanges.push_back({.ready = run.backward,
                          .collective = Collective{Operation::gather, Algorithm::automatic, all},
-                         .work = {.added = all}});  // rank 0 adds, and writes each its copy
+                         .work = {.added = all}});  // rank 0 adds, and writes a copy for each rank
     exchanges.push_back({.ready = run.backward,
                          .collective = Collective{Operation::scatter, Algorithm::automatic, all}});
   }
   return exchanges;
 }
 
-/// Everything to one rank and back, whose link the others share: p2p, coordinator, server.
+/// All gradients to one rank and back over its link: p2p, coordinator, server.
 std::vector<Exchange> through_one(const RecordedRun& run, const RecordedWorld& world,
                                   double messages, double servers) {
   const double through = (world.size - 1) * run.bytes() / servers;
@@ -172,7 +172,7 @@ std::vector<Exchange> local_sgd(const MethodPlan& plan, const RecordedRun& run) 
         {.ready = run.backward,
          .collective = Collective{Operation::all_reduce, plan.method.algorithm, run.bytes()},
          .after_update = true,
-         .share = 1.0 / plan.local_steps});
+         .frequency = 1.0 / plan.local_steps});
   return exchanges;
 }
 
@@ -189,8 +189,9 @@ MethodPlan parse_method_plan(std::string_view name) {
                   .compress = {}};
   if (plus == std::string_view::npos) return plan;
   plan.compress = std::string(name.substr(plus + 1));
-  compress::parse(plan.compress);  // throws where there is no such thing
-  if (plan.method.sync != "ddp") throw UsageError(fmt::format("'{}': only ddp compresses", name));
+  compress::parse(plan.compress);  // throws for an unknown name
+  if (plan.method.sync != "ddp")
+    throw UsageError(fmt::format("'{}': only ddp supports compression", name));
   return plan;
 }
 
@@ -209,8 +210,8 @@ std::vector<Exchange> exchanges_of(const MethodPlan& plan, const RecordedRun& ru
   return through_one(run, world, 3, std::min(plan.servers, world.size));  // server
 }
 
-double update_share(const MethodPlan& plan, const RecordedWorld& world) {
+double update_fraction(const MethodPlan& plan, const RecordedWorld& world) {
   return plan.method.sync == "sharded" ? 1.0 / world.size : 1;
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,5 +1,5 @@
-// What a sync method exchanges in an iteration, and when: by the rules of src/sync, on a recorded
-// run's gradients.
+// The exchanges of a sync method in an iteration, and their times: by the rules of src/sync, for
+// the gradients of a recorded run.
 #pragma once
 
 #include "predict/closed_forms.h"
@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 /// A sync method with its options.
 struct MethodPlan {
-  std::string name;  ///< "ddp+float16"
+  std::string name;  ///< for example "ddp+float16"
   sync::Method method;
   std::string compress;
   double bucket_bytes = 25 << 20;
@@ -30,20 +30,20 @@ struct MethodPlan {
 /// "ring", "ddp", "ddp:tree", "ddp+float16", "ddp:ring+float16". Throws UsageError.
 MethodPlan parse_method_plan(std::string_view name);
 
-/// One thing after another on every rank's communication thread.
+/// A step of a rank's communication thread; steps run one after another.
 struct Exchange {
-  double ready = 0;                        ///< seconds into backward from which on it can start
-  std::optional<Collective> collective{};  ///< if it is one
-  Cost work{};                             ///< what else it takes
-  bool after_update = false;               ///< starts only when the weights are updated
-  double share = 1;                        ///< of all iterations that have it
+  double ready = 0;                        ///< seconds into backward at which it can start
+  std::optional<Collective> collective{};  ///< if it is a collective
+  Cost work{};                             ///< additional cost
+  bool after_update = false;               ///< starts after the update of the weights
+  double frequency = 1;                    ///< fraction of the iterations that have it
 };
 
-/// In their order. Empty for one worker. Throws UsageError for an algorithm that there is not.
+/// All exchanges in order. Empty for one worker. Throws UsageError for an unsupported algorithm.
 std::vector<Exchange> exchanges_of(const MethodPlan& plan, const RecordedRun& run,
                                    const comm::RecordedWorld& world);
 
-/// The share of the optimizer's work that a rank does.
-double update_share(const MethodPlan& plan, const comm::RecordedWorld& world);
+/// The fraction of the optimizer's work that a rank does.
+double update_fraction(const MethodPlan& plan, const comm::RecordedWorld& world);
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 using comm::Operation;
 
 namespace {
 
-/// Two arrays for all ranks in turn: nobody looks at what they hold.
+/// Two arrays that all ranks use in turn: their contents do not matter.
 struct Arrays {
   ArrayView all;
   ArrayView part;
@@ -53,7 +53,7 @@ Pattern record(const Collective& collective, const comm::RecordedWorld& world) {
   const auto memory = map_pages(2 * count * sizeof(float) + 1);
   if (!memory)
     throw UsageError(fmt::format(
-        "an array of {:.4g} bytes has no room on this machine, which its simulation needs",
+        "an array of {:.4g} bytes does not fit this machine's memory, which the simulation needs",
         collective.bytes));
   auto* const values = reinterpret_cast<float*>(memory.get());
   const Arrays arrays{{values, count, DataType::float32},
@@ -71,4 +71,4 @@ Pattern record(const Collective& collective, const comm::RecordedWorld& world) {
   return pattern;
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

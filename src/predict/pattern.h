@@ -1,4 +1,4 @@
-// Pattern: what every rank does in a collective, recorded from the collective's own code.
+// Pattern: the steps of every rank in a collective, recorded from the collective's own code.
 #pragma once
 
 #include "comm/recording/recorded_steps.h"
@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 struct Pattern {
   comm::RecordedWorld world;
@@ -14,12 +14,12 @@ struct Pattern {
 };
 
 /// Runs the collective once for every rank over a transport that records. Throws UsageError for an
-/// algorithm that there is not.
+/// unsupported algorithm.
 Pattern record(const Collective& collective, const comm::RecordedWorld& world);
 
-/// Seconds until the last rank is done, if all start at once and every rank has a link of its own
-/// to every other, each way: no contention but for a rank's own link. A message moves when both
-/// sides have started it.
-double replay(const Pattern& pattern, const Network& network);
+/// Seconds until the last rank is done, if all start at the same time and every rank has a link to
+/// every other in each direction: the only contention is on a rank's own link. A message moves when
+/// both sides have started it.
+double replay(const Pattern& pattern, const NetworkModel& network);
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

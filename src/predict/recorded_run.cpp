@@ -3,36 +3,36 @@
 #include <lockstep/error.h>
 
 #include "observe/statistics.h"
-#include "report/fields.h"
-#include "report/run.h"
-#include "report/trace_file.h"
+#include "run/fields.h"
+#include "run/run_folder.h"
+#include "run/trace_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 namespace {
 
 constexpr double kMicrosecond = 1e-6;
 constexpr std::size_t kMostParameters = 1 << 20;
-constexpr double kMostBytes = 1e18;  // what fits every integer
+constexpr double kMostBytes = 1e18;  // fits every integer type
 
 /// One iteration of the trace.
 struct TracedIteration {
   double total = 0;
   double backward_began = 0;
   std::map<std::string, double> parts;  ///< seconds, by name
-  std::vector<report::TraceFileEvent> gradients;
+  std::vector<run::TraceFileEvent> gradients;
 };
 
 /// An iteration's event comes after those within it.
 std::vector<TracedIteration> iterations_in(const std::filesystem::path& trace) {
   std::vector<TracedIteration> iterations;
   TracedIteration current;
-  report::for_each_event(trace, false, [&](const report::TraceFileEvent& event) {
+  run::for_each_event(trace, false, [&](const run::TraceFileEvent& event) {
     if (event.rank != 0) return;
     if (event.kind == "part") {
       current.parts[event.name] += event.length * kMicrosecond;
@@ -54,21 +54,22 @@ double median_of(const std::vector<TracedIteration>& iterations, const auto& val
 }
 
 void take_gradients(RecordedRun& run, const std::vector<TracedIteration>& iterations) {
-  std::vector<std::vector<double>> moments;
+  std::vector<std::vector<double>> ready_times;
   for (const TracedIteration& iteration : iterations)
-    for (const report::TraceFileEvent& event : iteration.gradients) {
+    for (const run::TraceFileEvent& event : iteration.gradients) {
       const auto number = static_cast<std::size_t>(event.parameter);
       if (number >= kMostParameters) throw FileError("a trace with too many parameters");
       if (!(event.bytes >= 0 && event.bytes < kMostBytes))
         throw FileError(fmt::format("a trace with a gradient of {:g} bytes", event.bytes));
-      if (number >= moments.size()) moments.resize(number + 1);
+      if (number >= ready_times.size()) ready_times.resize(number + 1);
       if (number >= run.gradients.size()) run.gradients.resize(number + 1);
       run.gradients[number].name = event.name;
       run.gradients[number].bytes = event.bytes;
-      moments[number].push_back((event.start - iteration.backward_began) * kMicrosecond);
+      ready_times[number].push_back((event.start - iteration.backward_began) * kMicrosecond);
     }
-  for (std::size_t i = 0; i < moments.size(); ++i)
-    run.gradients[i].ready = std::clamp(observe::percentile(moments[i], 0.5), 0.0, run.backward);
+  for (std::size_t i = 0; i < ready_times.size(); ++i)
+    run.gradients[i].ready =
+        std::clamp(observe::percentile(ready_times[i], 0.5), 0.0, run.backward);
 }
 
 void take_times(RecordedRun& run, const std::vector<TracedIteration>& iterations) {
@@ -86,16 +87,16 @@ void take_times(RecordedRun& run, const std::vector<TracedIteration>& iterations
   run.other = std::max(0.0, total - run.seconds());
 }
 
-int states_of(const report::Fields& config) {
+int states_of(const run::Fields& config) {
   const std::string optimizer = config.text("optimizer");
   if (optimizer.starts_with("adam") || optimizer == "lamb") return 2;
   return config.number("momentum").value_or(0) > 0 ? 1 : 0;
 }
 
-/// A step that others have published, or that somebody has thought of.
+/// A step described by hand, for example from published figures.
 RecordedRun read_description(const std::filesystem::path& file) {
-  const report::Fields fields = report::read_fields(file);
-  auto seconds = [&](const report::Fields& of, const char* name) {
+  const run::Fields fields = run::read_fields(file);
+  auto seconds = [&](const run::Fields& of, const char* name) {
     const double value = of.number(name).value_or(-1);
     if (!(value >= 0)) of.fail(name, "seconds");
     return value;
@@ -106,7 +107,7 @@ RecordedRun read_description(const std::filesystem::path& file) {
   run.forward = seconds(fields, "forward");
   run.backward = seconds(fields, "backward");
   run.optimizer = seconds(fields, "optimizer");
-  for (const report::Fields& gradient : fields.list("gradients")) {
+  for (const run::Fields& gradient : fields.list("gradients")) {
     run.gradients.push_back({gradient.text("name"), static_cast<double>(gradient.count("bytes")),
                              seconds(gradient, "ready")});
     if (run.gradients.back().ready > run.backward) gradient.fail("ready", "within backward");
@@ -127,11 +128,11 @@ double RecordedRun::bytes() const {
 RecordedRun read_recorded_run(const std::filesystem::path& folder) {
   if (std::filesystem::is_regular_file(folder)) return read_description(folder);
   const std::string how = "record one with `lockstep train --workers 1 --threads 1 --run-dir DIR`";
-  if (!report::is_run_folder(folder))
+  if (!run::is_run_folder(folder))
     throw UsageError(fmt::format("{} is not the folder of a run: {}", folder.string(), how));
-  const report::Fields config = report::read_fields(folder / "config.json");
+  const run::Fields config = run::read_fields(folder / "config.json");
   if (config.count("workers") != 1)
-    throw UsageError(fmt::format("{} is a run of {} workers, which waited for each other: {}",
+    throw UsageError(fmt::format("{} is a run of {} workers, whose times include waiting: {}",
                                  folder.string(), config.count("workers"), how));
   const std::filesystem::path trace = folder / "trace.json";
   std::vector<TracedIteration> iterations;
@@ -139,7 +140,7 @@ RecordedRun read_recorded_run(const std::filesystem::path& folder) {
   if (iterations.size() < 2)
     throw UsageError(
         fmt::format("{} has no trace of two iterations or more: {}", folder.string(), how));
-  iterations.erase(iterations.begin());  // it pays for what is set up once
+  iterations.erase(iterations.begin());  // it includes one-time setup
 
   RecordedRun run;
   run.model = config.text("model");
@@ -154,4 +155,4 @@ RecordedRun read_recorded_run(const std::filesystem::path& folder) {
   return run;
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,5 +1,5 @@
-// RecordedRun: what one worker alone needs for an iteration, out of the folder of its run: how long
-// its parts take, and when in backward each gradient is ready.
+// RecordedRun: the iteration of a single worker, read from the folder of its run: the times of its
+// parts, and when in backward each gradient is ready.
 #pragma once
 
 #include <lockstep/types.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 struct RecordedGradient {
   std::string name;
@@ -16,28 +16,27 @@ struct RecordedGradient {
   double ready = 0;  ///< seconds after backward began
 };
 
-/// Seconds are medians over the iterations of the run's trace, the first left out.
+/// Seconds are medians over the iterations of the run's trace, without the first.
 struct RecordedRun {
   std::string model;
   DataType type = DataType::float32;
-  std::size_t batch = 0;  ///< images of a step
-  int threads = 1;        ///< of the worker
-  int states = 0;         ///< arrays as large as the weights that the optimizer keeps
+  std::size_t batch = 0;  ///< images per step
+  int threads = 1;        ///< threads of the worker
+  int states = 0;         ///< optimizer states per weight
   double data = 0;
   double forward = 0;
   double backward = 0;
   double optimizer = 0;
-  double other = 0;                         ///< what is between them
-  std::vector<RecordedGradient> gradients;  ///< by the parameter's number
+  double other = 0;                         ///< time between them
+  std::vector<RecordedGradient> gradients;  ///< by parameter number
 
   double seconds() const { return data + forward + backward + optimizer + other; }
   double bytes() const;
 };
 
-/// Out of the folder of a run; or out of a file that describes a step of which there is no run, as
-/// docs/scaling.md says. Throws UsageError if the folder has no run, one that did not record a
-/// trace of two iterations or more, or one of several workers; FileError for files that are
-/// damaged.
+/// Reads the folder of a run, or a file that describes a step without a run (see docs/predict.md).
+/// Throws UsageError if the folder has no run, a trace of fewer than two iterations, or a run of
+/// several workers; FileError for damaged files.
 RecordedRun read_recorded_run(const std::filesystem::path& source);
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -6,7 +6,7 @@
 #include <map>
 #include <queue>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 using comm::RecordedStep;
 using comm::StepKind;
@@ -17,11 +17,11 @@ constexpr double kNotYet = -1;
 
 class Replay {
  public:
-  Replay(const Pattern& pattern, const Network& network)
+  Replay(const Pattern& pattern, const NetworkModel& network)
       : pattern_(pattern), network_(network), ranks_(pattern.ranks.size()), hosts_(hosts()) {}
 
   double run() {
-    // The rank that is furthest behind goes first, so that links are taken in order of time.
+    // The rank that is furthest behind is next, so that links are used in order of time.
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) awake_.push({0, rank});
     while (!awake_.empty()) {
       const std::size_t rank = awake_.top().second;
@@ -48,10 +48,10 @@ class Replay {
   };
   struct Rank {
     double now = 0;
-    std::size_t next = 0;              ///< step
-    std::vector<double> ends;          ///< by message; kNotYet while its peer has not come
-    std::size_t waits_for = SIZE_MAX;  ///< message
-    double out_free = 0, in_free = 0;  ///< its link, each way
+    std::size_t next = 0;              ///< number of the next step
+    std::vector<double> ends;          ///< by message; kNotYet until its peer has started it
+    std::size_t waits_for = SIZE_MAX;  ///< number of a message
+    double out_free = 0, in_free = 0;  ///< when its link is free, in each direction
   };
   struct Host {
     int here = 0;
@@ -67,7 +67,7 @@ class Replay {
   }
   bool finished(std::size_t rank) const { return ranks_[rank].next == pattern_.ranks[rank].size(); }
 
-  /// False if the rank has ended, or another has to come first.
+  /// Returns false if the rank has ended, or must wait for another.
   bool take_step(std::size_t number) {
     if (finished(number)) return false;
     Rank& rank = ranks_[number];
@@ -126,7 +126,7 @@ class Replay {
     }
   }
 
-  /// The last to come lets all go on.
+  /// The last rank to arrive lets all continue.
   bool meet(std::size_t number) {
     Host& host = hosts_[host_of(number)];
     host.last = std::max(host.last, ranks_[number].now);
@@ -143,7 +143,7 @@ class Replay {
   }
 
   const Pattern& pattern_;
-  const Network& network_;
+  const NetworkModel& network_;
   std::vector<Rank> ranks_;
   std::vector<Host> hosts_;
   std::priority_queue<Moment, std::vector<Moment>, std::greater<>> awake_;
@@ -152,8 +152,8 @@ class Replay {
 
 }  // namespace
 
-double replay(const Pattern& pattern, const Network& network) {
+double replay(const Pattern& pattern, const NetworkModel& network) {
   return Replay(pattern, network).run();
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 namespace {
 
@@ -18,7 +18,7 @@ void require_list(bool empty, const char* option) {
   if (empty) throw UsageError(fmt::format("{} is empty: name at least one", option));
 }
 
-/// REQUIRES: the job makes sense.
+/// REQUIRES: require_valid() accepts the job.
 std::vector<MethodPlan> plans_of(const ScalingJob& job, const std::string& method) {
   const MethodPlan plan = parse_method_plan(method);
   if (!plan.in_buckets()) return {plan};
@@ -35,7 +35,7 @@ bool is_exact(const MethodPlan& plan) {
   return plan.compress.empty() && plan.method.sync != "local-sgd";
 }
 
-/// Sorts the numbers of workers as well.
+/// Removes duplicates, and sorts the numbers of workers.
 void remove_repetitions(ScalingJob& job) {
   std::sort(job.workers.begin(), job.workers.end());
   job.workers.erase(std::unique(job.workers.begin(), job.workers.end()), job.workers.end());
@@ -43,7 +43,7 @@ void remove_repetitions(ScalingJob& job) {
   std::erase_if(job.methods, [&](const std::string& one) { return !seen.insert(one).second; });
 }
 
-/// Predictions that were not simulated, by workers, of one method.
+/// The predictions of one method that were not simulated, by workers.
 std::vector<const Prediction*> curve_of(const Scaling& scaling, const std::string& method) {
   std::vector<const Prediction*> curve;
   for (const Prediction& one : scaling.predictions)
@@ -58,13 +58,13 @@ comm::RecordedWorld world_of(int workers, int per_host) {
   if (workers <= per_host) return {workers, workers > 1 && per_host > 1 ? workers : 1};
   if (workers % per_host != 0)
     throw UsageError(
-        fmt::format("{} workers do not fill hosts of {}: take a multiple of {}, or another "
+        fmt::format("{} workers do not fill hosts of {}: use a multiple of {}, or another "
                     "--ranks-per-host",
                     workers, per_host, per_host));
   return {workers, per_host};
 }
 
-void require_sense(const ScalingJob& job) {
+void require_valid(const ScalingJob& job) {
   require_list(job.workers.empty(), "--workers");
   require_list(job.methods.empty(), "--methods");
   require_list(job.bucket_megabytes.empty(), "--bucket-mb");
@@ -78,29 +78,29 @@ void require_sense(const ScalingJob& job) {
     if (!(megabytes > 0 && megabytes <= 1 << 20))
       throw UsageError(fmt::format("--bucket-mb has {}: each must be more than 0", megabytes));
   if (!(job.slow_rank >= 1 && std::isfinite(job.slow_rank)))
-    throw UsageError("--slow-rank must be 1 or more: times as slow");
+    throw UsageError("--slow-rank must be 1 or more: it is a factor of the computing time");
   if (!(job.jitter >= 0 && job.jitter < 1)) throw UsageError("--jitter must be from 0 to below 1");
   if (!(job.worth > 0 && job.worth <= 1))
-    throw UsageError("--worth must be above 0 and at most 1: a share of a worker");
+    throw UsageError("--worth must be above 0 and at most 1: it is a fraction of a worker");
 }
 
-Site site_of(const ScalingJob& job, int workers) {
+Cluster cluster_of(const ScalingJob& job, int workers) {
   return {.world = world_of(workers, job.per_host),
           .network = job.network,
           .cores = job.cores,
           .crowding = job.crowding,
-          .core_share = job.core_share,
+          .core_fraction = job.core_fraction,
           .slowest = slowest_of(workers, job.slow_rank, job.jitter)};
 }
 
 Prediction predict(const ScalingJob& job, const std::string& method, int workers) {
-  const Site site = site_of(job, workers);
+  const Cluster cluster = cluster_of(job, workers);
   std::optional<Prediction> best;
   for (const MethodPlan& plan : plans_of(job, method)) {
     Prediction one{.plan = plan,
                    .workers = workers,
                    .network = job.network.name,
-                   .forecast = forecast(job.run, plan, site),
+                   .forecast = forecast(job.run, plan, cluster),
                    .alone = job.run.seconds()};
     if (!best || one.seconds() < best->seconds()) best = one;
   }
@@ -108,7 +108,7 @@ Prediction predict(const ScalingJob& job, const std::string& method, int workers
 }
 
 Scaling predict_scaling(const ScalingJob& job) {
-  require_sense(job);
+  require_valid(job);
   Scaling scaling{job, {}};
   remove_repetitions(scaling.job);
   for (const std::string& method : scaling.job.methods)
@@ -138,7 +138,7 @@ std::vector<Crossing> crossings(const Scaling& scaling) {
     for (const std::string& b : scaling.job.methods) {
       if (a == b) continue;
       const auto one = curve_of(scaling, a), other = curve_of(scaling, b);
-      const Prediction* slower_at = nullptr;  // the last; what follows may be as fast
+      const Prediction* slower_at = nullptr;  // the last point; later ones may be equal
       for (std::size_t i = 0; i < one.size(); ++i) {
         if (one[i]->seconds() > other[i]->seconds()) slower_at = one[i];
         if (one[i]->seconds() >= other[i]->seconds() || slower_at == nullptr) continue;
@@ -152,7 +152,7 @@ std::vector<Crossing> crossings(const Scaling& scaling) {
 int workers_worth_it(const Scaling& scaling) {
   const std::vector<Prediction> best = best_by_workers(scaling);
   int worth = 1;
-  double speedup = 1;  // of one worker, whether or not it is in the list
+  double speedup = 1;  // of one worker, even if it is not in the list
   for (const Prediction& one : best) {
     if (one.speedup() - speedup < scaling.job.worth * (one.workers - worth)) break;
     worth = one.workers;
@@ -166,18 +166,20 @@ std::string verdict_of(const Scaling& scaling) {
   const Prediction& most = best.back();
   const int worth = workers_worth_it(scaling);
   std::string text = fmt::format(
-      "On {} workers {} is fastest over {}: {:.4g} s an iteration, {:.0f} times the images of one "
-      "worker at {:.0f} % efficiency.",
-      most.workers, most.plan.name, most.network, most.seconds(), most.speedup(),
+      "With {} workers over {}, {} is fastest: {:.4g} s per iteration, {:.0f} times the images per "
+      "second of one worker, at {:.0f} % efficiency.",
+      most.workers, most.network, most.plan.name, most.seconds(), most.speedup(),
       100 * most.efficiency());
   if (worth == most.workers)
-    text += fmt::format(" Every worker adds {:.0f} % of one or more.", 100 * scaling.job.worth);
+    text += fmt::format(" Each worker adds at least {:.0f} % of a worker's speed.",
+                        100 * scaling.job.worth);
   else if (worth == 1)
-    text += fmt::format(" Those beyond the first add less than {:.0f} % of one each.",
+    text += fmt::format(" Each worker after the first adds less than {:.0f} % of a worker's speed.",
                         100 * scaling.job.worth);
   else
-    text += fmt::format(" Up to {} workers each adds {:.0f} % of one or more; beyond, less.", worth,
-                        100 * scaling.job.worth);
+    text += fmt::format(
+        " Up to {} workers, each adds at least {:.0f} % of a worker's speed; beyond that, less.",
+        worth, 100 * scaling.job.worth);
   return text;
 }
 
@@ -205,4 +207,4 @@ nlohmann::json to_json(const Scaling& scaling) {
           {"verdict", verdict_of(scaling)}};
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

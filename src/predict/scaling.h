@@ -1,5 +1,5 @@
-// A scaling curve: iterations of a recorded run with every sync method on more and more workers,
-// and what follows from them.
+// A scaling curve: predicted iterations of a recorded run with every sync method on growing numbers
+// of workers, and the conclusions from them.
 #pragma once
 
 #include "predict/iteration.h"
@@ -9,22 +9,22 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
-/// What was asked for.
+/// The job to predict.
 struct ScalingJob {
   RecordedRun run;
-  Network network;
+  NetworkModel network;
   std::vector<int> workers{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
-  std::vector<std::string> methods{};      ///< as parse_method_plan takes them
-  std::vector<double> bucket_megabytes{};  ///< MiB; the best is taken at every size
-  int per_host = 1;                        ///< ranks of a host, which share its link
-  int cores = 0;                           ///< see Site
-  double crowding = 1;
-  double core_share = 0;
-  double slow_rank = 1;  ///< rank 0 computes so many times as long
-  double jitter = 0;     ///< see slowest_of
-  /// More workers are worth it while each new one adds at least this share of one.
+  std::vector<std::string> methods{};      ///< names for parse_method_plan
+  std::vector<double> bucket_megabytes{};  ///< MiB; the best is chosen at every size
+  int per_host = 1;                        ///< ranks on a host, which use its link together
+  int cores = 0;                           ///< see Cluster
+  double crowding = 1;                     ///< see Cluster
+  double core_fraction = 0;                ///< see Cluster
+  double slow_rank = 1;                    ///< factor of rank 0's computing time
+  double jitter = 0;                       ///< see slowest_of
+  /// More workers are worth it while each new one adds at least this fraction of a worker.
   double worth = 0.5;
 };
 
@@ -33,7 +33,7 @@ struct Prediction {
   int workers = 1;
   std::string network;
   IterationForecast forecast;
-  double alone = 0;  ///< seconds of an iteration of one worker
+  double alone = 0;  ///< seconds of an iteration with one worker
   bool simulated = false;
 
   double seconds() const { return forecast.seconds(); }
@@ -43,18 +43,18 @@ struct Prediction {
 
 struct Scaling {
   ScalingJob job;
-  std::vector<Prediction> predictions;  ///< by method, then workers; simulated ones come last
+  std::vector<Prediction> predictions;  ///< by method, then workers; simulated ones are last
 };
 
-/// The world of so many workers with this many ranks a host. Throws UsageError where they do not
-/// fill their hosts.
+/// A world of so many workers with this many ranks per host. Throws UsageError unless they fill
+/// their hosts.
 comm::RecordedWorld world_of(int workers, int per_host);
 
-/// Throws UsageError for lists that are empty, or values that make no sense.
-void require_sense(const ScalingJob& job);
+/// Throws UsageError for empty lists and values out of range.
+void require_valid(const ScalingJob& job);
 
-/// Where so many of the job's workers run.
-Site site_of(const ScalingJob& job, int workers);
+/// The cluster of so many of the job's workers.
+Cluster cluster_of(const ScalingJob& job, int workers);
 
 /// One method on one number of workers, with the best of the job's bucket sizes, by closed forms.
 Prediction predict(const ScalingJob& job, const std::string& method, int workers);
@@ -62,8 +62,8 @@ Prediction predict(const ScalingJob& job, const std::string& method, int workers
 /// All methods and numbers of workers, by closed forms.
 Scaling predict_scaling(const ScalingJob& job);
 
-/// The fastest method at each number of workers, by closed forms. Those that make other updates
-/// than one worker would (local-sgd, compression) count only where there are no others.
+/// The fastest method at each number of workers, by closed forms. Inexact methods (local-sgd,
+/// compression) are considered only if there are no others.
 std::vector<Prediction> best_by_workers(const Scaling& scaling);
 
 /// A method that is slower than another up to `below` workers, and faster from `from` on.
@@ -75,14 +75,14 @@ struct Crossing {
 };
 std::vector<Crossing> crossings(const Scaling& scaling);
 
-/// The largest number of workers up to which every further one adds the job's share of one to the
+/// The largest number of workers up to which each new one adds at least ScalingJob::worth to the
 /// best method's speed-up.
 int workers_worth_it(const Scaling& scaling);
 
-/// In plain words: the best method, how far it scales, what limits it.
+/// A few sentences: the best method, how far it scales, what limits it.
 std::string verdict_of(const Scaling& scaling);
 
-/// `{"predictions": […]}`, and what it is based on. See docs/files.md.
+/// `{"predictions": […]}` and the summary. See docs/files.md.
 nlohmann::json to_json(const Scaling& scaling);
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

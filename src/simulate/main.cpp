@@ -1,5 +1,5 @@
-// lockstep-simulate REQUEST RESULT: executes what every rank does on a simulated network, message
-// by message, and writes the seconds until the last was done. Started by lockstep predict.
+// lockstep-simulate REQUEST RESULT: executes every rank's steps on a simulated network, message by
+// message, and writes the seconds until the last rank was done. Started by lockstep predict.
 #include "simulate/platform.h"
 #include "simulate/rank.h"
 
@@ -17,13 +17,13 @@
 #include <vector>
 
 namespace sg4 = simgrid::s4u;
-using lockstep::simulate::Rank;
-using lockstep::simulate::Simulation;
+using lockstep::internal::simulate::Rank;
+using lockstep::internal::simulate::Simulation;
 
 namespace {
 
 double simulate(Simulation& simulation) {
-  // Links as they are, without a model of TCP; small stacks, because there are thousands.
+  // Links without SimGrid's TCP model; small stacks, because there are thousands of actors.
   std::vector<std::string> options{
       "lockstep-simulate",         "--cfg=network/model:CM02",     "--cfg=network/crosstraffic:0",
       "--cfg=network/TCP-gamma:0", "--cfg=contexts/stack-size:64", "--cfg=contexts/guard-size:0",
@@ -33,7 +33,7 @@ double simulate(Simulation& simulation) {
   arguments.push_back(nullptr);
   int count = static_cast<int>(options.size());
   sg4::Engine engine(&count, arguments.data());
-  const auto hosts = lockstep::simulate::build_platform(simulation.file.request);
+  const auto hosts = lockstep::internal::simulate::build_platform(simulation.file.request);
   const std::uint32_t per_host = simulation.file.request.per_host;
   const std::size_t ranks = simulation.file.ranks.size();
   for (std::size_t host = 0; host < ranks / per_host; ++host)
@@ -43,13 +43,13 @@ double simulate(Simulation& simulation) {
   engine.run();
   if (simulation.finished != ranks)
     throw std::runtime_error(std::to_string(ranks - simulation.finished) + " of " +
-                             std::to_string(ranks) + " ranks wait for ever");
+                             std::to_string(ranks) + " ranks wait forever");
   return simulation.end;
 }
 
-/// Nobody else wants the result. Whoever was gone before this asked for the signal no longer reads
-/// what is written to standard error.
-void end_with_whoever_started_this() {
+/// Ends this process with its parent, the only user of the result. If the parent ended before the
+/// call, it no longer reads standard error either.
+void end_with_parent() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   pollfd complaints{STDERR_FILENO, 0, 0};
   if (::poll(&complaints, 1, 0) == 1 && (complaints.revents & POLLERR) != 0) std::_Exit(1);
@@ -59,12 +59,13 @@ void end_with_whoever_started_this() {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "lockstep-simulate REQUEST RESULT: lockstep predict starts it\n");
+    std::fprintf(stderr, "usage: lockstep-simulate REQUEST RESULT (started by lockstep predict)\n");
     return 2;
   }
-  end_with_whoever_started_this();
+  end_with_parent();
   try {
-    Simulation simulation{.file = lockstep::simulate::read_request(argv[1]), .meetings = {}};
+    Simulation simulation{.file = lockstep::internal::simulate::read_request(argv[1]),
+                          .meetings = {}};
     const double seconds = simulate(simulation);
     std::ofstream result(argv[2]);
     result.precision(17);

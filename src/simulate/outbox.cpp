@@ -1,6 +1,6 @@
 #include "simulate/outbox.h"
 
-namespace lockstep::simulate {
+namespace lockstep::internal::simulate {
 
 namespace sg4 = simgrid::s4u;
 
@@ -19,18 +19,18 @@ std::size_t Outbox::post(std::uint64_t bytes) {
 }
 
 double Outbox::wait_until_left(std::size_t message) {
-  // What was released for messages that nobody waited for lets the loop turn once more.
-  while (moments_.size() <= message) left_->acquire();
-  return moments_[message];
+  // The semaphore may have been released for messages that were not waited for: check again.
+  while (departures_.size() <= message) left_->acquire();
+  return departures_[message];
 }
 
 void Outbox::send_all() {
   for (;;) {
     posted_->acquire();
-    mailbox_->put(&nothing_, bytes_[moments_.size()]);
-    moments_.push_back(sg4::Engine::get_clock());
+    mailbox_->put(&nothing_, bytes_[departures_.size()]);
+    departures_.push_back(sg4::Engine::get_clock());
     left_->release();
   }
 }
 
-}  // namespace lockstep::simulate
+}  // namespace lockstep::internal::simulate

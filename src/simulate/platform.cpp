@@ -2,22 +2,22 @@
 
 #include <string>
 
-namespace lockstep::simulate {
+namespace lockstep::internal::simulate {
 
 namespace sg4 = simgrid::s4u;
 
 namespace {
 
-constexpr double kSpeed = 1e9;  // of no consequence: steps know their seconds
-/// Ranks add α themselves, however far their peer is: what a switch takes is little beside what the
-/// two ends do.
+constexpr double kSpeed = 1e9;  // irrelevant: steps have their times
+/// Ranks add α themselves, for any distance: the delay of a switch is small compared with that of
+/// the two ends.
 constexpr double kNoLatency = 0;
 
 std::string host_name(unsigned long number) {
   return "host-" + std::to_string(number);
 }
 
-/// Between ranks of one host: memory, which serves all at once.
+/// The link between ranks of one host: memory, without contention.
 sg4::Link* memory_of(sg4::NetZone* zone, unsigned long host, const Request& request) {
   const double per_byte = request.per_copied > 0 ? request.per_copied : 1e-12;
   return zone->create_link("memory-" + std::to_string(host), 1 / per_byte)
@@ -47,8 +47,8 @@ std::vector<sg4::Host*> one_switch(const Request& request, unsigned long count) 
   return hosts;
 }
 
-/// What the clusters that SimGrid knows need of us. The limiter is a host's own link: the first
-/// one's may be slow.
+/// Callbacks for SimGrid's cluster topologies. The limiter is a host's own link: the first host's
+/// may be slow.
 sg4::ClusterCallbacks callbacks(const Request& request, std::vector<sg4::Host*>& hosts) {
   return {
       [&hosts](sg4::NetZone* zone, const std::vector<unsigned long>&, unsigned long id)
@@ -102,4 +102,4 @@ std::vector<sg4::Host*> build_platform(const Request& request) {
   }
 }
 
-}  // namespace lockstep::simulate
+}  // namespace lockstep::internal::simulate

@@ -1,4 +1,4 @@
-// The network of a request, as SimGrid has it.
+// Builds the network of a request in SimGrid.
 #pragma once
 
 #include "simulate/request.h"
@@ -6,9 +6,9 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-namespace lockstep::simulate {
+namespace lockstep::internal::simulate {
 
-/// Builds it. Returns the hosts in order. REQUIRES: an engine.
+/// Returns the hosts in order. REQUIRES: an engine exists.
 std::vector<simgrid::s4u::Host*> build_platform(const Request& request);
 
-}  // namespace lockstep::simulate
+}  // namespace lockstep::internal::simulate

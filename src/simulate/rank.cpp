@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace lockstep::simulate {
+namespace lockstep::internal::simulate {
 
 namespace sg4 = simgrid::s4u;
 using comm::RecordedStep;
@@ -53,8 +53,8 @@ void Rank::receive(const RecordedStep& step) {
   messages_.emplace_back(Arrival{step.peer, mailbox_of(step.peer, rank_)->get_async(&arrived_)});
 }
 
-/// Links have no latency: it would hold up what follows on the same connection. A message is there,
-/// and its sender knows it, a latency after its last byte has left.
+/// Links have no latency, because it would delay the next message on the same connection. A message
+/// counts as received, and as sent, one latency after its last byte has left.
 void Rank::finish(std::size_t message) {
   if (const auto* departure = std::get_if<Departure>(&messages_[message])) {
     const double left = outboxes_[departure->peer]->wait_until_left(departure->number);
@@ -80,4 +80,4 @@ double Rank::latency_to(int peer) const {
   return peer / per_host == rank_ / per_host ? request.meeting : request.latency;
 }
 
-}  // namespace lockstep::simulate
+}  // namespace lockstep::internal::simulate

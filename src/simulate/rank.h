@@ -1,4 +1,4 @@
-// Rank: an actor that takes a rank's steps in their order.
+// Rank: an actor that executes a rank's steps in order.
 #pragma once
 
 #include "simulate/outbox.h"
@@ -8,19 +8,19 @@
 #include <variant>
 #include <vector>
 
-namespace lockstep::simulate {
+namespace lockstep::internal::simulate {
 
-/// What ranks share.
+/// The state of all ranks.
 struct Simulation {
   RequestFile file;
   std::vector<simgrid::s4u::BarrierPtr> meetings;  ///< by host
-  std::size_t finished = 0;                        ///< ranks
-  double end = 0;                                  ///< when the last of them was
+  std::size_t finished = 0;                        ///< number of finished ranks
+  double end = 0;                                  ///< time at which the last one finished
 };
 
 class Rank {
  public:
-  /// REQUIRES: the simulation outlives it.
+  /// REQUIRES: the simulation outlives this object.
   Rank(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
 
   void operator()();
@@ -28,7 +28,7 @@ class Rank {
  private:
   struct Departure {
     int peer;
-    std::size_t number;  ///< in the outbox
+    std::size_t number;  ///< message number in the outbox
   };
   struct Arrival {
     int peer;
@@ -49,4 +49,4 @@ class Rank {
   int* arrived_ = nullptr;
 };
 
-}  // namespace lockstep::simulate
+}  // namespace lockstep::internal::simulate

@@ -1,19 +1,19 @@
-// A request as a file.
+// Reads request files.
 #pragma once
 
 #include "simulate/request.h"
 
 #include <vector>
 
-namespace lockstep::simulate {
+namespace lockstep::internal::simulate {
 
 struct RequestFile {
   Request request;
   std::vector<comm::RecordedSteps> ranks;
 };
 
-/// Throws std::runtime_error for a file that is none, or whose steps make no sense: whoever follows
-/// them need not look where they lead.
+/// Throws std::runtime_error for a malformed file or invalid steps: the steps need no further
+/// checks.
 RequestFile read_request(const char* path);
 
-}  // namespace lockstep::simulate
+}  // namespace lockstep::internal::simulate

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 Accumulation::Accumulation(const Gradients& gradients, int parts)
     : gradients_(gradients), parts_(parts), sum_(parts > 1 ? gradients.layout().bytes() : 0) {}
@@ -20,4 +20,4 @@ bool Accumulation::add(std::size_t parameter) {
   return false;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,6 +1,7 @@
-// Accumulation: the gradients of the parts that a shard's share of a batch is computed in, added up
-// one after another. Nothing is sent before the last part: until then the sum waits in an array of
-// its own.
+// Accumulation: sums the gradients of the micro-batches that a shard's slice of a batch is computed
+// in. Nothing is sent before the last micro-batch: until then the sum is kept in a separate array.
+//
+// Thread safety: none; called by the thread that runs backward.
 #pragma once
 
 #include "sync/gradients.h"
@@ -8,25 +9,26 @@
 #include <cstddef>
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class Accumulation {
  public:
-  /// Of so many parts, 1 or more. The gradients must outlive it.
+  /// `parts` is the number of micro-batches. REQUIRES: parts >= 1; the gradients outlive this
+  /// object.
   Accumulation(const Gradients& gradients, int parts);
 
-  /// The backward of the `part`-th part, from 0, begins: each in its turn.
+  /// Call before the backward of micro-batch `part`, counted from 0. REQUIRES: parts come in order.
   void begin(int part) { part_ = part; }
 
-  /// This part's gradient of the parameter lies among the gradients. Returns whether it was the
-  /// last part's: then what lies there now is the sum over all parts.
+  /// Adds this micro-batch's gradient of the parameter to the sum. Returns true for the last
+  /// micro-batch: the gradients then hold the sum over all of them.
   bool add(std::size_t parameter);
 
  private:
   const Gradients& gradients_;
   const int parts_;
   int part_ = 0;
-  std::vector<std::byte> sum_;  ///< laid out like the gradients; empty where there is one part
+  std::vector<std::byte> sum_;  ///< laid out like the gradients; empty for a single micro-batch
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

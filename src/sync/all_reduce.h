@@ -1,11 +1,11 @@
-// all-reduce: after backward, one all-reduce for each parameter. By far the least code, and no rank
-// is special; but nothing overlaps with backward, and a small tensor costs as much latency as a
+// all-reduce: after backward, one all-reduce for each parameter. The simplest method, and no rank
+// is special. But nothing overlaps with backward, and a small tensor costs as much latency as a
 // large one.
 #pragma once
 
 #include "sync/sync_method.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class AllReduce : public SyncMethod {
  public:
@@ -22,4 +22,4 @@ class AllReduce : public SyncMethod {
   const ReduceOp op_;
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -9,25 +9,25 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-/// Set in a parameter's byte where the rank has an older gradient for it.
+/// Bit in a parameter's byte: the rank has an older gradient for it.
 constexpr std::uint8_t kHoldsOlder = 0x80;
 
 }  // namespace
 
 Arrivals::Arrivals(Group& group, const RankReport& mine)
     : ranks_(static_cast<std::size_t>(group.size())),
-      parameters_(mine.fates.size()),
+      parameters_(mine.statuses.size()),
       stride_(parameters_ + 1 + sizeof mine.freezing),
       reports_(ranks_ * stride_) {
   std::vector<std::uint8_t> report(stride_);
   for (std::size_t i = 0; i < parameters_; ++i)
-    report[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(mine.fates[i].arrival) |
-                                          (mine.fates[i].holds_older ? kHoldsOlder : 0));
-  report[parameters_] = static_cast<std::uint8_t>(mine.news);
+    report[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(mine.statuses[i].arrival) |
+                                          (mine.statuses[i].holds_older ? kHoldsOlder : 0));
+  report[parameters_] = static_cast<std::uint8_t>(mine.flags);
   std::memcpy(&report[parameters_ + 1], &mine.freezing, sizeof mine.freezing);
   group.all_gather(report, reports_);
 }
@@ -49,20 +49,20 @@ std::uint64_t Arrivals::freezing_of(std::size_t rank) const {
   return freezing;
 }
 
-std::vector<std::string> Arrivals::ranks_that_say(News news) const {
+std::vector<std::string> Arrivals::ranks_with(RankFlag flags) const {
   std::vector<std::string> ranks;
   for (std::size_t rank = 0; rank < ranks_; ++rank)
-    if ((reports_[rank * stride_ + parameters_] & static_cast<std::uint8_t>(news)) != 0)
+    if ((reports_[rank * stride_ + parameters_] & static_cast<std::uint8_t>(flags)) != 0)
       ranks.push_back(std::to_string(rank));
   return ranks;
 }
 
 void Arrivals::require_not_abandoned() const {
-  const std::vector<std::string> abandoned = ranks_that_say(News::abandoned);
+  const std::vector<std::string> abandoned = ranks_with(RankFlag::abandoned);
   if (!abandoned.empty())
     throw Error(fmt::format(
-        "backward ended by an exception on rank {}, so its gradients are missing on all: see what "
-        "that rank threw; with gradients set to zero, all ranks may run the next backward",
+        "backward ended by an exception on rank {}, so gradients were averaged on no rank: see the "
+        "exception of that rank; set gradients to zero before the next backward on all ranks",
         enumerate(abandoned)));
 }
 
@@ -75,8 +75,8 @@ void Arrivals::require_whole(const std::vector<Parameter>& parameters) const {
                "gradients of gradients",
                parameters);
   require_none(Arrival::late, "got more gradient for",
-               "it came after the gradient had been sent, from a backward within backward. From "
-               "now on it is sent when backward ends: set gradients to zero, and run it again",
+               "the gradient grew after it had been sent, through a backward inside backward. From "
+               "now on it is sent at the end of backward: set gradients to zero and run it again",
                parameters);
   require_frozen_alike(parameters);
   require_same_freezing();
@@ -89,8 +89,8 @@ void Arrivals::require_same_freezing() const {
   if (!others.empty())
     throw Error(fmt::format(
         "backward ended, but since the last one parameters were frozen or unfrozen differently on "
-        "rank {} than on rank 0, so that ranks may be at different steps: set requires_grad alike "
-        "on every rank before every backward",
+        "rank {} than on rank 0, so ranks may be at different steps: set requires_grad alike on "
+        "every rank before every backward",
         enumerate(others)));
 }
 
@@ -99,7 +99,7 @@ void Arrivals::require_frozen_alike(const std::vector<Parameter>& parameters) co
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < parameters_; ++i)
-      if (of(rank, i) == Arrival::frozen && came(i)) names.push_back(parameters[i].name);
+      if (of(rank, i) == Arrival::frozen && received(i)) names.push_back(parameters[i].name);
     texts.push_back(enumerate(names));
   }
   const std::string found = by_rank(texts, "has frozen");
@@ -129,7 +129,7 @@ void Arrivals::require_none(Arrival what, std::string_view verb, std::string_vie
   if (!found.empty()) throw Error(fmt::format("backward ended, but {}: {}", found, remedy));
 }
 
-bool Arrivals::came(std::size_t parameter) const {
+bool Arrivals::received(std::size_t parameter) const {
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     const Arrival arrival = of(rank, parameter);
     if (arrival != Arrival::absent && arrival != Arrival::frozen) return true;
@@ -140,7 +140,7 @@ bool Arrivals::came(std::size_t parameter) const {
 std::vector<std::size_t> Arrivals::absent_everywhere() const {
   std::vector<std::size_t> absent;
   for (std::size_t i = 0; i < parameters_; ++i)
-    if (!came(i) && holders(i) % ranks_ == 0) absent.push_back(i);
+    if (!received(i) && holders(i) % ranks_ == 0) absent.push_back(i);
   return absent;
 }
 
@@ -150,4 +150,4 @@ bool Arrivals::is_frozen(std::size_t parameter) const {
   return true;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

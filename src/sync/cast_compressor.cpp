@@ -1,4 +1,4 @@
-// float16 and bfloat16: half the bytes, no memory.
+// float16 and bfloat16: half the bytes, without a residual.
 #include "comm/half.h"
 #include "sync/compressor.h"
 
@@ -6,22 +6,22 @@
 #include <array>
 #include <map>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
 using ToHalf = std::uint16_t (*)(float);
 using FromHalf = float (*)(std::uint16_t);
 
-/// As float32 on the way, by pieces that stay in the cache.
+/// Elements converted to float32 at a time; a piece stays in the cache.
 constexpr std::size_t kPiece = 4096;
 
 template <typename Function>
 void each_piece(const ArrayView& gradients, Function function) {
-  std::array<float, kPiece> room;
+  std::array<float, kPiece> buffer;
   for (std::size_t begin = 0; begin < gradients.count; begin += kPiece) {
     const std::size_t count = std::min(kPiece, gradients.count - begin);
-    function(gradients.slice(begin, count), std::span(room).first(count), begin);
+    function(gradients.slice(begin, count), std::span(buffer).first(count), begin);
   }
 }
 
@@ -30,11 +30,11 @@ class Cast : public Compressor {
  public:
   void reduce(Group& group, const GradientBucket& bucket) override {
     const std::size_t count = bucket.gradients.count;
-    Memory& room = rooms_[bucket.number];
-    // Buckets have the same lengths on all ranks, so all make room at the same time.
+    Memory& buffer = buffers_[bucket.number];
+    // Buckets have the same lengths on all ranks, so all ranks allocate at the same time.
     const std::size_t bytes = count * sizeof(std::uint16_t);
-    if (room.bytes() < bytes) room = group.allocate(bytes);
-    auto* halves = room.as<std::uint16_t>().data();
+    if (buffer.bytes() < bytes) buffer = group.allocate(bytes);
+    auto* halves = buffer.as<std::uint16_t>().data();
     compress(bucket.gradients, halves, 1.0F / static_cast<float>(group.size()));
     group.all_reduce({halves, count, type}, ReduceOp::sum);
     decompress(halves, bucket.gradients);
@@ -57,7 +57,7 @@ class Cast : public Compressor {
     });
   }
 
-  std::map<std::size_t, Memory> rooms_;  ///< by bucket, in the group's memory
+  std::map<std::size_t, Memory> buffers_;  ///< by bucket, in the group's memory
 };
 
 }  // namespace
@@ -69,4 +69,4 @@ std::unique_ptr<Compressor> make_cast(DataType type) {
   return std::make_unique<Cast<DataType::bfloat16, float_to_bfloat16, bfloat16_to_float>>();
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -16,11 +16,11 @@
 #include <optional>
 #include <thread>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-/// A bucket that waits for its turn, or had it.
+/// A bucket in the queue, or a finished one.
 class Job : public comm::PendingWork {
  public:
   Job(Group group, const GradientBucket& bucket)
@@ -34,22 +34,23 @@ class Job : public comm::PendingWork {
     } catch (...) {
       error = std::current_exception();
     }
-    group_.reset();  // a finished job keeps nobody in the group
+    group_.reset();  // a finished job must not keep the group alive
     finish(error);
   }
 
  private:
   std::optional<Group> group_;
   const GradientBucket bucket_;
-  const comm::Bucketed mark_;  ///< of the thread that asked for it
+  const comm::Bucketed mark_;  ///< the bucket mark of the thread that started the job
 };
 
-/// A compressor and its thread, which ends when all that was asked for is done.
-class Workshop {
+/// A compressor and its thread. The destructor waits until the queue is empty.
+class CompressionThread {
  public:
-  explicit Workshop(std::function<std::unique_ptr<Compressor>()> make) : make_(std::move(make)) {}
+  explicit CompressionThread(std::function<std::unique_ptr<Compressor>()> make)
+      : make_(std::move(make)) {}
 
-  ~Workshop() {
+  ~CompressionThread() {
     {
       Lock lock(mutex_);
       closing_ = true;
@@ -69,16 +70,16 @@ class Workshop {
   }
 
  private:
-  /// What is kept of one wrapper's parameters means nothing for another's, whose numbers are the
-  /// same. A wrapper's group tells which it is.
+  /// Makes a new compressor when the wrapper changes: residuals of one wrapper's parameters mean
+  /// nothing for another's, whose parameters have the same numbers. The group identifies the
+  /// wrapper.
   void serve(const Group& group) {
     const auto before = user_.lock();
     if (before == group.core()) return;
     if (before)
       throw UsageError(
-          "one compression hook was given to two wrappers, but it keeps what one of them has left "
-          "to "
-          "send: make a hook for each wrapper");
+          "one compression hook serves two wrappers, but it keeps residuals of one of them: make a "
+          "hook for each wrapper");
     compressor_ = make_();
     user_ = group.core();
   }
@@ -87,7 +88,7 @@ class Workshop {
     while (const std::shared_ptr<Job> job = next()) job->run(*compressor_);
   }
 
-  /// Null when there is nothing more to do.
+  /// Waits for a job. Null when the queue is empty and closing.
   std::shared_ptr<Job> next() {
     Lock lock(mutex_);
     while (queue_.empty() && !closing_) changed_.wait(mutex_);
@@ -104,10 +105,10 @@ class Workshop {
   Condition changed_;
   std::deque<std::shared_ptr<Job>> queue_ GUARDED_BY(mutex_);
   bool closing_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  ///< started with the first bucket, by the only thread that brings them
+  std::thread thread_;  ///< started with the first bucket
 };
 
-/// Calls function(the gradients as what they are, how to read one, how to write one).
+/// Calls function(typed pointer to the gradients, conversion to float, conversion from float).
 template <typename Function>
 void as_they_are(const ArrayView& gradients, Function function) {
   using namespace comm;
@@ -140,9 +141,9 @@ void convert(const From* from, To* to, std::size_t count, Function function) {
 }  // namespace
 
 BucketHook make_hook(std::function<std::unique_ptr<Compressor>()> make) {
-  auto workshop = make_shared_unless_forked<Workshop>(std::move(make));
-  return [workshop](Group& group, const GradientBucket& bucket) {
-    return group.size() == 1 ? Work() : workshop->start(group, bucket);
+  auto compression = make_shared_unless_forked<CompressionThread>(std::move(make));
+  return [compression](Group& group, const GradientBucket& bucket) {
+    return group.size() == 1 ? Work() : compression->start(group, bucket);
   };
 }
 
@@ -173,4 +174,4 @@ void store(std::span<const float> values, const ArrayView& gradients) {
   });
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

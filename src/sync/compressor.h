@@ -1,6 +1,6 @@
-// Compressor: how the gradients of a bucket are averaged with fewer bytes. A hook calls it on a
-// thread of its own, one bucket after another in their order, so that backward need not wait and
-// several collectives a bucket come in one order on all ranks.
+// Compressor: averages the gradients of a bucket with fewer bytes. A hook calls it on a separate
+// thread, one bucket after another. Backward therefore does not wait, and the collectives of all
+// buckets have the same order on every rank.
 #pragma once
 
 #include <lockstep/bucket_hook.h>
@@ -10,34 +10,34 @@
 #include <span>
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// Replaces the bucket's gradients by what all ranks are to have. A collective. Gradients are
-  /// floating-point numbers of any type.
+  /// Replaces the bucket's gradients by the average, the same on all ranks. A collective. Gradients
+  /// may be of any floating-point type.
   virtual void reduce(Group& group, const GradientBucket& bucket) = 0;
 };
 
-/// The hook that uses what `make` makes, a new one for every wrapper that it serves; one at a time.
-/// Copies are the same hook.
+/// A hook that calls a compressor made by `make`, one for each wrapper that it serves. It can serve
+/// one wrapper at a time. Copies refer to the same hook.
 BucketHook make_hook(std::function<std::unique_ptr<Compressor>()> make);
 
-/// The bucket's parameters; the whole bucket as one where they are not known.
+/// The bucket's parameters, or the whole bucket as one part if they are not known.
 std::vector<GradientPart> parts_of(const GradientBucket& bucket);
 
-/// Whether two buckets have the same parameters in the same places.
+/// Whether two buckets have the same parameters at the same positions.
 bool same_places(std::span<const GradientPart> one, std::span<const GradientPart> other);
 
-/// to[i] = gradients[i], of whatever floating type they are; and the reverse.
+/// Converts gradients of any floating-point type to float; store() converts back.
 void load(const ArrayView& gradients, std::span<float> to);
 void store(std::span<const float> values, const ArrayView& gradients);
 
 std::unique_ptr<Compressor> make_cast(DataType type);
-std::unique_ptr<Compressor> make_top_k(double share);
+std::unique_ptr<Compressor> make_top_k(double fraction);
 std::unique_ptr<Compressor> make_sign();
 std::unique_ptr<Compressor> make_power_sgd(int rank);
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -4,11 +4,11 @@
 
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-constexpr int kGradients = 0;  // tags of the two messages of a step
+constexpr int kGradients = 0;  // tags of the two messages in a step
 constexpr int kAverage = 1;
 
 }  // namespace
@@ -43,7 +43,7 @@ void Coordinator::finish() {
     group_.recv(mine, 0, kAverage);
 }
 
-/// Rank 0's own worker shares memory with the server: it hands over by asking for a round.
+/// Rank 0's worker shares memory with the server, so asking for a round hands its gradients over.
 void Coordinator::ask_server() {
   mutex_.lock();
   while (server_ != Server::idle) changed_.wait(mutex_);
@@ -70,7 +70,7 @@ void Coordinator::serve() {
   }
 }
 
-/// Returns false if there is nothing more to do.
+/// Returns false when the server is to end.
 bool Coordinator::wait_for_worker() {
   Lock lock(mutex_);
   while (server_ != Server::working && server_ != Server::leaving) changed_.wait(mutex_);
@@ -88,7 +88,7 @@ void Coordinator::average() {
                group_.size(), op_);
 }
 
-/// An error stays: a group that failed does so for good.
+/// Keeps the error: a failed group stays failed.
 void Coordinator::report(std::exception_ptr error) {
   Lock lock(mutex_);
   if (error) error_ = std::move(error);
@@ -108,4 +108,4 @@ ArrayView Coordinator::part_of(int rank) {
   return {parts_.data() + static_cast<std::size_t>(rank) * all.bytes(), all.count, all.type};
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

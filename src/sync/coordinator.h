@@ -1,6 +1,6 @@
-// coordinator: rank 0 has a server thread beside its worker. Every worker hands all its gradients
-// over in one piece, waits at a barrier until the server has averaged them, and gets the average
-// back. The form that textbooks draw with queues; rank 0 moves 2(W−1) times the gradients.
+// coordinator: rank 0 runs a server thread beside its worker. Every worker sends all its gradients
+// in one message, waits at a barrier until the server has averaged them, and receives the average.
+// This is the textbook form with queues. Rank 0 moves 2(W−1) times the gradients.
 #pragma once
 
 #include "base/thread_annotations.h"
@@ -9,7 +9,7 @@
 #include <exception>
 #include <thread>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class Coordinator : public SyncMethod {
  public:
@@ -20,12 +20,12 @@ class Coordinator : public SyncMethod {
   void finish() override;
 
  private:
-  /// What the server does now: a worker's hand-over starts a round, an average ends it.
+  /// State of the server: a worker's request starts a round, a finished average ends it.
   enum class Server { idle, working, averaged, leaving };
 
   void ask_server();
 
-  // On the server's thread.
+  // These run on the server's thread.
   void serve();
   bool wait_for_worker();
   void average();
@@ -42,7 +42,7 @@ class Coordinator : public SyncMethod {
   Condition changed_;
   Server server_ GUARDED_BY(mutex_) = Server::idle;
   std::exception_ptr error_ GUARDED_BY(mutex_);
-  std::thread thread_;  ///< the server's, on rank 0
+  std::thread thread_;  ///< runs serve(), on rank 0 only
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

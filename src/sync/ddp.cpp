@@ -15,7 +15,7 @@
 #include <optional>
 #include <type_traits>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -45,11 +45,11 @@ float last_of(const ArrayView& array) {
   return value;
 }
 
-/// The note where it travels alone.
-bool anyone(Group& group, bool amiss) {
-  std::vector<std::uint8_t> note{static_cast<std::uint8_t>(amiss)};
-  group.all_reduce(note, ReduceOp::max);
-  return note[0] != 0;
+/// Reduces the alert as a message of its own.
+bool any_problem(Group& group, bool problem) {
+  std::vector<std::uint8_t> alert{static_cast<std::uint8_t>(problem)};
+  group.all_reduce(alert, ReduceOp::max);
+  return alert[0] != 0;
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Ddp::Ddp(Group group, const Gradients& gradients, DdpSettings settings)
                                .parameter = parameter});
     }
   }
-  note_discarded(false, settings_.unused_before);
+  mark_discarded(false, settings_.unused_before);
   clear();
 }
 
@@ -83,22 +83,23 @@ Ddp::~Ddp() {
 }
 
 void Ddp::await_all(std::vector<Work>& works) noexcept {
-  // Buckets under way belong to the group, or the hook, until they have ended, well or not.
+  // Running buckets belong to the group, or to the hook, until they have ended, with or without
+  // error.
   for (Work& work : works) {
     try {
       work.wait();
-    } catch (...) {  // every later call on the group throws it again
+    } catch (...) {  // every later call on the group throws the same error
     }
   }
 }
 
 void Ddp::clear() {
   started_.clear();
-  fates_.assign(bucket_of_.size(), Fate());
+  statuses_.assign(bucket_of_.size(), GradientStatus());
   freezing_ = 0;
-  came_.assign(bucket_of_.size(), 0);
+  received_.assign(bucket_of_.size(), 0);
   final_.assign(bucket_of_.size(), 0);
-  complaint_.clear();
+  error_text_.clear();
   tell_reloaded_ = false;
   missing_.clear();
   for (const Bucket& bucket : gradients_.layout().buckets())
@@ -110,28 +111,28 @@ void Ddp::ready(std::size_t parameter) {
 }
 
 void Ddp::freeze(std::size_t parameter) {
-  Arrival& arrival = fates_[parameter].arrival;
+  Arrival& arrival = statuses_[parameter].arrival;
   if (arrival == Arrival::absent) arrival = Arrival::frozen;
 }
 
-void Ddp::note_freezing(std::uint64_t mask) {
+void Ddp::record_freezing(std::uint64_t mask) {
   freezing_ = quick_hash(std::array{freezing_, mask});
 }
 
 void Ddp::mark(std::size_t parameter, Arrival how) {
-  Arrival& arrival = fates_[parameter].arrival;
+  Arrival& arrival = statuses_[parameter].arrival;
   if (arrival <= Arrival::ready) arrival = how;
 }
 
 void Ddp::arrive(std::size_t parameter, Arrival how, bool final) {
-  make_up_for_abandoned();
+  complete_abandoned();
   if (bucket_of_[parameter] < started_.size()) how = Arrival::late;
-  came_[parameter] = 1;
+  received_[parameter] = 1;
   mark(parameter, how);
   if (!final || how == Arrival::late || final_[parameter] != 0) return;
   final_[parameter] = 1;
   --missing_[bucket_of_[parameter]];
-  // In the order of the buckets, whatever the order of the gradients: it is the same on all ranks.
+  // Buckets start in their own order, not in that of the gradients: it is the same on all ranks.
   while (started_.size() < early_buckets() && missing_[started_.size()] == 0)
     started_.push_back(reduce_async(started_.size(), gradients_.bucket(started_.size())));
 }
@@ -145,8 +146,8 @@ Work Ddp::reduce_async(std::size_t bucket, ArrayView memory) {
 
 std::vector<std::size_t> Ddp::without_gradient() const {
   std::vector<std::size_t> without;
-  for (std::size_t i = 0; i < came_.size(); ++i)
-    if (came_[i] == 0) without.push_back(i);
+  for (std::size_t i = 0; i < received_.size(); ++i)
+    if (received_[i] == 0) without.push_back(i);
   return without;
 }
 
@@ -154,28 +155,28 @@ void Ddp::finish() {
   unused_.clear();
   reloaded_ = false;
   if (missing_.empty()) return;
-  make_up_for_abandoned();
+  complete_abandoned();
   std::optional<Arrivals> arrivals;
-  std::vector<std::string> complaints;
+  std::vector<std::string> error_texts;
   try {
-    if (reduce_rest(is_amiss())) arrivals.emplace(group_, report());
-    if (arrivals && !arrivals->anyone(News::abandoned) && arrivals->anyone(News::complaint))
-      complaints = gather_texts(group_, complaint_);
+    if (reduce_rest(has_problem())) arrivals.emplace(group_, status_report());
+    if (arrivals && !arrivals->any_rank(RankFlag::abandoned) && arrivals->any_rank(RankFlag::error))
+      error_texts = gather_texts(group_, error_text_);
   } catch (...) {
     abandon();
     try {
-      make_up_for_abandoned();  // at once: the other ranks wait for the same buckets
-    } catch (...) {             // it stays owed, unless the group is broken
+      complete_abandoned();  // now, because the other ranks wait for the same buckets
+    } catch (...) {          // tried again later, unless the group has failed
     }
     throw;
   }
   clear();
-  note_discarded(true);  // unless what follows finds nothing wrong
+  mark_discarded(true);  // until the reports were found to be without an error
   if (arrivals)
-    act_on(*arrivals, complaints);
+    act_on(*arrivals, error_texts);
   else
     unused_ = frozen();
-  note_discarded(false, unused_);
+  mark_discarded(false, unused_);
 }
 
 std::vector<std::size_t> Ddp::frozen() const {
@@ -185,36 +186,36 @@ std::vector<std::size_t> Ddp::frozen() const {
   return all;
 }
 
-bool Ddp::is_amiss() const {
-  if (!complaint_.empty() || tell_reloaded_ || freezing_ != 0) return true;
-  for (std::size_t i = 0; i < fates_.size(); ++i)
+bool Ddp::has_problem() const {
+  if (!error_text_.empty() || tell_reloaded_ || freezing_ != 0) return true;
+  for (std::size_t i = 0; i < statuses_.size(); ++i)
     if (!is_expected(i)) return true;
   return false;
 }
 
 bool Ddp::is_expected(std::size_t parameter) const {
-  const auto [arrival, holds_older] = fates_[parameter];
+  const auto [arrival, holds_older] = statuses_[parameter];
   if (frozen_[parameter] == Frozen::no)
     return arrival == Arrival::ready || arrival == Arrival::kept;
   return arrival == Arrival::frozen && holds_older == (frozen_[parameter] == Frozen::with_gradient);
 }
 
-RankReport Ddp::report() const {
-  return {fates_,
-          (complaint_.empty() ? News::none : News::complaint) |
-              (tell_reloaded_ ? News::reloaded : News::none),
+RankReport Ddp::status_report() const {
+  return {statuses_,
+          (error_text_.empty() ? RankFlag::none : RankFlag::error) |
+              (tell_reloaded_ ? RankFlag::reloaded : RankFlag::none),
           freezing_};
 }
 
-bool Ddp::reduce_rest(bool amiss) {
+bool Ddp::reduce_rest(bool problem) {
   while (started_.size() < early_buckets())
     started_.push_back(reduce_async(started_.size(), gradients_.bucket(started_.size())));
   if (settings_.hook) {
     for (Work& work : started_) work.wait();
-    return anyone(group_, amiss);
+    return any_problem(group_, problem);
   }
-  const ArrayView last = gradients_.last_bucket_and_note();
-  set_last(last, amiss ? 1 : 0);
+  const ArrayView last = gradients_.last_bucket_and_alert();
+  set_last(last, problem ? 1 : 0);
   {
     const comm::BucketMark mark(started_.size(), owner_);
     group_.all_reduce(last, settings_.op, settings_.algorithm);
@@ -223,22 +224,22 @@ bool Ddp::reduce_rest(bool amiss) {
   return last_of(last) > 0;
 }
 
-void Ddp::act_on(const Arrivals& arrivals, const std::vector<std::string>& complaints) {
+void Ddp::act_on(const Arrivals& arrivals, const std::vector<std::string>& error_texts) {
   arrivals.require_not_abandoned();
-  if (!complaints.empty())
-    throw Error(by_rank(complaints, "found that") +
+  if (!error_texts.empty())
+    throw Error(by_rank(error_texts, "found that") +
                 ": gradients are not averaged; wrap the module again on every rank");
   arrivals.require_whole(gradients_.parameters());
   if (!settings_.allow_unused) arrivals.require_all(gradients_.parameters());
   unused_ = arrivals.absent_everywhere();
-  reloaded_ = arrivals.anyone(News::reloaded);
+  reloaded_ = arrivals.any_rank(RankFlag::reloaded);
   for (std::size_t i = 0; i < frozen_.size(); ++i)
     frozen_[i] = !arrivals.is_frozen(i)     ? Frozen::no
                  : arrivals.holders(i) == 0 ? Frozen::without_gradient
                                             : Frozen::with_gradient;
 }
 
-void Ddp::note_discarded(bool all, const std::vector<std::size_t>& unused) {
+void Ddp::mark_discarded(bool all, const std::vector<std::size_t>& unused) {
   if (!settings_.hook) return;
   for (std::vector<GradientPart>& bucket : parts_)
     for (GradientPart& part : bucket)
@@ -248,10 +249,10 @@ void Ddp::note_discarded(bool all, const std::vector<std::size_t>& unused) {
 
 void Ddp::start_abandoning() noexcept {
   abandoned_.push_back({started_.size()});
-  if (abandoned_.size() > 1) return;  // the one before comes first
+  if (abandoned_.size() > 1) return;  // an earlier backward must be completed first
   try {
-    start_owed(abandoned_.back());
-  } catch (...) {  // a hook threw, say: the rest stays owed
+    start_remaining(abandoned_.back());
+  } catch (...) {  // for example by a hook: the remaining buckets start later
   }
 }
 
@@ -260,20 +261,20 @@ void Ddp::await_abandoned() noexcept {
   clear();
 }
 
-void Ddp::make_up_for_abandoned() {
+void Ddp::complete_abandoned() {
   while (!abandoned_.empty()) {
-    make_up_for(abandoned_.front());
+    complete(abandoned_.front());
     abandoned_.erase(abandoned_.begin());
   }
 }
 
-void Ddp::start_owed(Abandoned& backward) {
+void Ddp::start_remaining(Abandoned& backward) {
   const auto& buckets = gradients_.layout().buckets();
   while (backward.started < buckets.size()) {
     const Bucket& bucket = buckets[backward.started];
     const bool last = &bucket == &buckets.back() && !settings_.hook;
     const std::size_t count = bucket.slot.count + (last ? 1 : 0);
-    // Gradients' memory is the next backward's.
+    // The memory of the gradients belongs to the next backward.
     std::vector<std::byte>& zeros = backward.zeros.emplace_back(count * size_of(bucket.type));
     const ArrayView memory(zeros.data(), count, bucket.type);
     if (last) set_last(memory, 1);
@@ -282,16 +283,16 @@ void Ddp::start_owed(Abandoned& backward) {
   }
 }
 
-void Ddp::make_up_for(Abandoned& backward) {
-  start_owed(backward);
+void Ddp::complete(Abandoned& backward) {
+  start_remaining(backward);
   while (!backward.works.empty()) {
     Work work = std::move(backward.works.front());
     backward.works.erase(backward.works.begin());
     work.wait();
   }
-  if (settings_.hook) anyone(group_, true);
-  Arrivals(group_, {std::vector<Fate>(fates_.size()), News::abandoned, 0});
-  note_discarded(true);
+  if (settings_.hook) any_problem(group_, true);
+  Arrivals(group_, {std::vector<GradientStatus>(statuses_.size()), RankFlag::abandoned, 0});
+  mark_discarded(true);
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

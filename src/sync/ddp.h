@@ -1,13 +1,15 @@
-// ddp: gradients are averaged bucket by bucket while backward still runs. As soon as all gradients
-// of a bucket are ready, its all-reduce starts on the group's thread; the last bucket, after which
-// there is nothing left to overlap with, runs on the caller's.
+// ddp: averages gradients bucket by bucket while backward still runs. As soon as all gradients of a
+// bucket are ready, its all-reduce starts on the group's thread. The last bucket has nothing left
+// to overlap with and runs on the caller's thread.
 //
-// Every backward reduces every bucket once on every rank, whatever happens: that is what keeps the
-// ranks' calls in step. Behind the last bucket travels one element more, the note. A rank on which
-// something is amiss (a gradient is missing or was refused, backward threw, the model was changed)
-// makes it positive.
-// Where its average is positive, the ranks tell each other what it is, and act alike: they throw
-// the same Error, or agree which parameters no rank used. Where all is well this costs one element.
+// Every backward reduces every bucket once on every rank, even after an error: this keeps the
+// ranks' calls in the same order. One additional element, the alert, is sent behind the last
+// bucket. A rank with a problem (a missing or refused gradient, an exception in backward, a changed
+// model) sets it to a positive value. If the reduced alert is positive, the ranks exchange their
+// reports and act alike: they throw the same Error, or agree which parameters no rank used. Without
+// a problem this costs one element.
+//
+// Thread safety: none; called by the thread that runs backward.
 #pragma once
 
 #include <lockstep/bucket_hook.h>
@@ -19,18 +21,18 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 struct DdpSettings {
   Algorithm algorithm = Algorithm::automatic;
-  /// What becomes of the ranks' gradients: their average, or their sum.
+  /// Whether gradients are averaged or summed over the ranks.
   ReduceOp op = ReduceOp::average;
-  /// Whether parameters may have no gradient. Else finish() throws.
+  /// Whether parameters may have no gradient. If not, finish() throws for them.
   bool allow_unused = false;
-  /// Instead of an all-reduce by `algorithm`.
+  /// Reduces a bucket in place of the all-reduce by `algorithm`.
   BucketHook hook = {};
-  /// For the hook: the parameters that the last backward before this object was made, on another
-  /// layout, found unused.
+  /// For the hook: the parameters without a gradient in the last backward of the previous Ddp, if
+  /// this one replaces it with another layout.
   std::vector<std::size_t> unused_before = {};
 };
 
@@ -41,106 +43,105 @@ class Ddp : public SyncMethod {
 
   void ready(std::size_t parameter) override;
 
-  /// Instead of ready(): the gradient is there, but more may be added to it until finish(). May be
-  /// called again, or ready() after it. If its bucket was sent already, finish() will throw.
+  /// Replaces ready() for a gradient that may still grow until finish(). May be called repeatedly,
+  /// and before ready(). finish() throws if its bucket has already been sent.
   void partial(std::size_t parameter) { arrive(parameter, Arrival::ready, false); }
 
-  /// It has no gradient, because it is not trained at present: all right if so on all ranks. That
-  /// costs a message where it is new.
+  /// The parameter has no gradient because requires_grad is off. All ranks must agree; a change
+  /// costs one message.
   void freeze(std::size_t parameter);
 
-  /// This backward has brought no gradient for it, but an older one is there.
-  void hold(std::size_t parameter) { fates_[parameter].holds_older = true; }
+  /// This backward computed no gradient for the parameter, but an older one exists.
+  void hold(std::size_t parameter) { statuses_[parameter].holds_older = true; }
 
-  /// A backward begins with other parameters frozen than the one before; `mask` is a hash of which.
-  /// finish() throws, on all ranks, unless all ranks were told the same since the last.
-  void note_freezing(std::uint64_t mask);
+  /// Records that this backward has other frozen parameters than the previous one; `mask` is a hash
+  /// of them. finish() throws, on all ranks, unless all ranks recorded the same masks.
+  void record_freezing(std::uint64_t mask);
 
-  /// Instead of ready(), or refuse(): so it fared, but is to be averaged by a later backward only.
+  /// Replaces ready() or refuse(): records the status, and leaves averaging to a later backward.
   void keep(std::size_t parameter, Arrival how = Arrival::kept) { mark(parameter, how); }
 
-  /// Instead of ready(): its gradient is of a kind that cannot be averaged. finish() will throw, on
-  /// all ranks.
+  /// Replaces ready() for a gradient that cannot be averaged. finish() will throw, on all ranks.
   void refuse(std::size_t parameter, Arrival why) { arrive(parameter, why, true); }
 
-  /// Whatever else happens, the next finish() throws an Error with this text, on all ranks: "rank 1
-  /// found that " + text.
-  void complain(std::string text) { complaint_ = std::move(text); }
+  /// Makes the next finish() throw an Error with this text on all ranks: "rank 1 found that " +
+  /// text.
+  void set_error(std::string text) { error_text_ = std::move(text); }
 
-  /// The values of this rank's parameters may have been replaced: tells all ranks, see reloaded().
+  /// Tells all ranks that the values of this rank's parameters may have been replaced; see
+  /// reloaded().
   void tell_reloaded() { tell_reloaded_ = true; }
 
-  /// Whether this backward has brought a gradient for it.
-  bool has(std::size_t parameter) const { return came_[parameter] != 0; }
+  /// Whether this backward has computed a gradient for the parameter.
+  bool has(std::size_t parameter) const { return received_[parameter] != 0; }
 
-  /// Those that this backward has brought no gradient for, so far. finish() takes them as they lie.
+  /// Parameters without a gradient from this backward so far. finish() averages their memory as it
+  /// is.
   std::vector<std::size_t> without_gradient() const;
 
-  /// Throws Error, the same on every rank, that names the parameters that were never ready or
-  /// refused, and where; gradients are worth nothing then.
+  /// Throws Error, the same on every rank, that names missing or refused gradients and their ranks.
+  /// The contents of the gradients are undefined then.
   void finish() override;
 
-  /// After finish(): the parameters that no rank has a gradient for. What lies in their place is an
-  /// average nevertheless.
+  /// After finish(): the parameters without a gradient on any rank. Their memory holds an average
+  /// nevertheless.
   const std::vector<std::size_t>& unused() const { return unused_; }
 
-  /// After finish(): whether some rank has called tell_reloaded(); the same on all.
+  /// After finish(): whether at least one rank called tell_reloaded(); the same on all ranks.
   bool reloaded() const { return reloaded_; }
 
-  /// After finish(): the result will not be used, on any rank. A hook is told so in the next
-  /// backward.
-  void discard() { note_discarded(true); }
+  /// After finish(): no rank will use the result. The hook learns this in the next backward.
+  void discard() { mark_discarded(true); }
 
-  /// Instead of finish(): backward ended by an exception, whether gradients came or not. Starts the
-  /// buckets that are left, with zeros, so that no rank waits for them, and waits for those in the
-  /// gradients' memory, up to the group's deadline. The rest of this rank's part is made up for
-  /// when the next gradient is ready, so that ranks on which it went well learn of it. Never
-  /// throws.
-  void abandon() noexcept {
+  /// Replaces finish() when backward ended by an exception. Starts the remaining buckets with
+  /// zeros, so that no rank waits for them. Waits, up to the group's deadline, for the buckets that
+  /// use the gradients' memory. The rest of the exchange follows when the next gradient is ready;
+  /// through it the other ranks learn of the exception. Never throws.
+  void abandon() noexcept override {
     start_abandoning();
     await_abandoned();
   }
 
-  /// The two steps of abandon(), for several methods that have a part in one backward: all take the
-  /// first step before one takes the second, since another rank may wait for them in another order.
+  /// The two steps of abandon(), for several methods in one backward: call the first step of all
+  /// methods before the second step of any, since another rank may wait for them in another order.
   void start_abandoning() noexcept;
   void await_abandoned() noexcept;
 
-  /// The same earlier: when the next backward begins. Ranks on which it went well must be waiting
-  /// in that backward, or come to it.
-  void make_up_for_abandoned();
+  /// Completes the exchange earlier: when the next backward begins. REQUIRES: the ranks without an
+  /// exception wait in that backward, or will reach it.
+  void complete_abandoned();
 
  private:
-  /// `final`: nothing will be added to it.
+  /// `final`: the gradient will not grow any more.
   void arrive(std::size_t parameter, Arrival how, bool final);
-  /// What was refused stays so.
+  /// Sets the status, unless the gradient was refused before.
   void mark(std::size_t parameter, Arrival how);
-  /// How many buckets need not wait for the end of backward. The last does, for the note to travel
-  /// with it; unless a hook, which sees gradients only, reduces it.
+  /// The number of buckets that can start before the end of backward. The last one cannot, because
+  /// the alert is sent with it; a hook, which sees gradients only, reduces all buckets early.
   std::size_t early_buckets() const { return missing_.size() - (settings_.hook ? 0 : 1); }
   Work reduce_async(std::size_t bucket, ArrayView memory);
-  /// The buckets that are not started yet, and the note. Returns whether something is amiss on some
-  /// rank.
-  bool reduce_rest(bool amiss);
-  /// A backward that was abandoned, until it is made up for.
+  /// Reduces the buckets that have not started yet, and the alert. Returns whether some rank has a
+  /// problem.
+  bool reduce_rest(bool problem);
+  /// A backward that ended by an exception, until its exchange is complete.
   struct Abandoned {
-    std::size_t started = 0;  ///< buckets
+    std::size_t started = 0;  ///< number of buckets started
     std::vector<std::vector<std::byte>> zeros = {};
-    std::vector<Work> works = {};  ///< on zeros
+    std::vector<Work> works = {};  ///< reductions of `zeros`
   };
-  /// Starts the buckets that are left.
-  void start_owed(Abandoned& backward);
-  void make_up_for(Abandoned& backward);
-  bool is_amiss() const;
-  /// Whether the other ranks expect what became of this parameter's gradient.
+  /// Starts the remaining buckets with zeros.
+  void start_remaining(Abandoned& backward);
+  void complete(Abandoned& backward);
+  bool has_problem() const;
+  /// Whether the parameter's status is the one that the other ranks assume.
   bool is_expected(std::size_t parameter) const;
-  /// What this rank tells of itself where something is amiss.
-  RankReport report() const;
-  /// `complaints`: by rank.
-  void act_on(const Arrivals& arrivals, const std::vector<std::string>& complaints);
+  /// This rank's report for the others.
+  RankReport status_report() const;
+  /// Throws, or records unused and frozen parameters. `error_texts` are the error texts by rank.
+  void act_on(const Arrivals& arrivals, const std::vector<std::string>& error_texts);
   std::vector<std::size_t> frozen() const;
-  /// Tells the hook what became of its work: all in vain, or only that for `unused`.
-  void note_discarded(bool all, const std::vector<std::size_t>& unused = {});
+  /// Tells the hook that its results were discarded: all of them, or those of `unused`.
+  void mark_discarded(bool all, const std::vector<std::size_t>& unused = {});
   static void await_all(std::vector<Work>& works) noexcept;
   void clear();
 
@@ -150,20 +151,20 @@ class Ddp : public SyncMethod {
   const DdpSettings settings_;
   std::vector<std::size_t> bucket_of_;            ///< by parameter
   std::vector<std::vector<GradientPart>> parts_;  ///< by bucket, for the hook
-  std::vector<Fate> fates_;           ///< by parameter, since gradients were last averaged
-  std::vector<char> came_;            ///< by parameter: in this backward
-  std::vector<char> final_;           ///< by parameter: likewise, and nothing will be added to it
-  std::vector<std::size_t> missing_;  ///< by bucket: gradients not ready yet
-  std::vector<Work> started_;         ///< by bucket, in order: all ranks must start them alike
+  std::vector<GradientStatus> statuses_;  ///< by parameter, since gradients were last averaged
+  std::vector<char> received_;            ///< by parameter: a gradient came in this backward
+  std::vector<char> final_;               ///< by parameter: it came and will not grow any more
+  std::vector<std::size_t> missing_;      ///< by bucket: number of gradients not ready yet
+  std::vector<Work> started_;             ///< by bucket; started in the same order on all ranks
   std::vector<std::size_t> unused_;
-  /// By parameter: what all ranks know of all. `with_gradient`: it has kept an older one.
+  /// By parameter, as all ranks agreed. `with_gradient`: frozen, with a gradient from before.
   enum class Frozen : char { no, without_gradient, with_gradient };
   std::vector<Frozen> frozen_;
   std::uint64_t freezing_ = 0;
-  std::string complaint_;
+  std::string error_text_;
   bool tell_reloaded_ = false;
   bool reloaded_ = false;
   std::vector<Abandoned> abandoned_;
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

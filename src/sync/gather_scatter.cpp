@@ -2,7 +2,7 @@
 
 #include "sync/rank_zero_average.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 GatherScatter::GatherScatter(Group group, const Gradients& gradients, ReduceOp op)
     : group_(std::move(group)), gradients_(gradients), op_(op) {
@@ -22,4 +22,4 @@ void GatherScatter::finish() {
   }
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

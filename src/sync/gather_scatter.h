@@ -1,11 +1,11 @@
 // gather-scatter: for each parameter, rank 0 gathers all ranks' gradients, averages them, and
-// scatters the average. The first thing people write, and the slowest: rank 0 moves 2(W−1) times
-// the gradients of a model one after another, while the others wait.
+// scatters the average. The most direct method, and the slowest: rank 0 moves 2(W−1) times the
+// model's gradients one after another, while the other ranks wait.
 #pragma once
 
 #include "sync/sync_method.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class GatherScatter : public SyncMethod {
  public:
@@ -18,7 +18,7 @@ class GatherScatter : public SyncMethod {
   Group group_;
   const Gradients& gradients_;
   const ReduceOp op_;
-  std::vector<std::byte> parts_;  ///< on rank 0: room for all ranks' gradients of one parameter
+  std::vector<std::byte> parts_;  ///< on rank 0: space for all ranks' gradients of one parameter
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

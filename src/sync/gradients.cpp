@@ -1,6 +1,6 @@
 #include "sync/gradients.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -19,9 +19,9 @@ Gradients::Gradients(Group& group, std::vector<Parameter> parameters, Layout lay
     for (std::size_t parameter : bucket.parameters) types_[parameter] = bucket.type;
 }
 
-ArrayView Gradients::last_bucket_and_note() const {
+ArrayView Gradients::last_bucket_and_alert() const {
   const ArrayView last = bucket(layout_.buckets().size() - 1);
   return {last.data, last.count + 1, last.type};
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

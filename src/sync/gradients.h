@@ -1,13 +1,13 @@
-// Gradients: all of a model's gradients as one flat array in the group's memory. An engine writes
-// them there, a sync method averages them there, an optimizer reads them there: no copies in
-// between. Behind the last of them lies one more element, the note, for the sync method's own use.
+// Gradients: all gradients of a model as one flat array in the group's memory. The engine writes
+// them there, the sync method averages them there, and the optimizer reads them there, without
+// copies. One more element lies behind the last gradient: the alert, which the sync method uses.
 #pragma once
 
 #include <lockstep/group.h>
 
 #include "sync/layout.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class Gradients {
  public:
@@ -17,7 +17,7 @@ class Gradients {
   const Layout& layout() const { return layout_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  /// REQUIRES: they are of one type.
+  /// REQUIRES: all parameters are of one type.
   ArrayView all() const { return {memory_.data(), layout_.size(), layout_.type()}; }
   ArrayView of(std::size_t parameter) const {
     return at(layout_.slots()[parameter], types_[parameter]);
@@ -26,8 +26,8 @@ class Gradients {
     return at(layout_.buckets()[number].slot, layout_.buckets()[number].type);
   }
 
-  /// The last bucket and the note. REQUIRES: there is a bucket.
-  ArrayView last_bucket_and_note() const;
+  /// The last bucket with the alert behind it. REQUIRES: there is a bucket.
+  ArrayView last_bucket_and_alert() const;
 
   const Memory& memory() const { return memory_; }
 
@@ -42,4 +42,4 @@ class Gradients {
   Memory memory_;
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -14,7 +14,7 @@ std::size_t rounded_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// What the parameter takes, with the gap behind it.
+/// Bytes of the parameter, with the gap behind it.
 std::size_t bytes_of(const Parameter& parameter, DataType type) {
   return rounded_up(parameter.count * size_of(type), kLineBytes);
 }
@@ -25,10 +25,10 @@ struct Layout::Filling {
   struct Open {
     Bucket bucket;
     std::size_t bytes = 0;
-    std::size_t last = 0;  ///< when its last parameter came
+    std::size_t last = 0;  ///< position of its last parameter in the order
   };
   std::vector<Open> all;
-  std::map<DataType, std::size_t> by_type;  ///< the one that is still open
+  std::map<DataType, std::size_t> by_type;  ///< the open bucket of each type
   std::size_t count = 0;
 };
 
@@ -98,4 +98,4 @@ std::vector<std::size_t> Layout::order() const {
   return order;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

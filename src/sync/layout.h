@@ -1,14 +1,13 @@
-// Layout: where each parameter lies when all of a model's parameters, or their gradients, are one
-// flat array. The flat array is cut into buckets, contiguous runs of parameters that are reduced as
-// one message.
+// Layout: the position of each parameter in the flat array of a model's parameters or gradients.
+// The flat array is cut into buckets, contiguous runs of parameters that are reduced as one
+// message.
 //
-// Parameters lie in reverse order, because backward finishes the last layer's gradients first: so
-// the first bucket is the first to be complete. Whoever has seen a backward may know an order that
-// is truer. Each parameter starts at a cache line; the gap before it, or at the end of a bucket,
-// stays zero.
+// Parameters lie in reverse order, because backward finishes the last layer's gradients first: the
+// first bucket is therefore complete first. An order recorded in a backward may be more accurate.
+// Each parameter starts at a cache line. The gap before it, or at the end of a bucket, stays zero.
 //
-// Parameters may be of several types. A bucket has those of one type, and buckets come in the order
-// in which they are complete.
+// Parameters may be of several types. A bucket holds parameters of one type. Buckets lie in the
+// order in which they are complete.
 #pragma once
 
 #include <lockstep/types.h>
@@ -20,23 +19,23 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 struct Parameter {
   std::string name;
   std::size_t count = 0;    ///< elements
-  std::string layout = {};  ///< how they lie, where that is not plain
-  std::size_t rows = 0;     ///< its first dimension, where elements lie in plain order; 0 if not
-  std::optional<DataType> type = {};  ///< where it is not that of the layout
+  std::string layout = {};  ///< memory format, if it is not plain
+  std::size_t rows = 0;     ///< size of the first dimension in plain order; 0 in any other order
+  std::optional<DataType> type = {};  ///< if it is not the type of the layout
 };
 
 struct BucketOptions {
-  /// The first bucket is small, so that communication starts early in backward.
+  /// Limit of the first bucket. It is small, so that communication starts early in backward.
   std::size_t first_bytes = 1 << 20;
-  /// The others: larger ones cost less overhead a byte, smaller ones overlap better with backward.
+  /// Limit of the others: large buckets cost less overhead per byte, small ones overlap better.
   std::size_t bytes = 25 << 20;
-  /// Every bucket can be cut into so many equal parts that begin at cache lines; what is missing to
-  /// that is a gap at its end.
+  /// Every bucket can be cut into this many equal parts that begin at cache lines; a gap at its end
+  /// fills it up.
   std::size_t parts = 1;
 };
 
@@ -48,15 +47,15 @@ struct Slot {
 
 struct Bucket {
   Slot slot;
-  std::vector<std::size_t> parameters;  ///< in the order in which they lie
+  std::vector<std::size_t> parameters;  ///< in memory order
   DataType type = DataType::float32;
 };
 
 class Layout {
  public:
-  /// A bucket is closed when the next parameter would make it larger than its limit; a parameter
-  /// larger than the limit has a bucket of its own. `order` says in which order parameters lie
-  /// where that is not the reverse. REQUIRES: it is empty, or names every parameter once.
+  /// A bucket is closed when the next parameter would exceed its limit; a parameter above the limit
+  /// has its own bucket. `order` is the memory order if it is not the reverse. REQUIRES: it is
+  /// empty, or names every parameter once.
   Layout(std::span<const Parameter> parameters, DataType type, const BucketOptions& options = {},
          std::span<const std::size_t> order = {});
 
@@ -68,15 +67,15 @@ class Layout {
   std::size_t size() const { return bytes_ / size_of(type()); }
   std::size_t bytes() const { return bytes_; }
 
-  /// By the parameter's number.
+  /// By parameter number.
   const std::vector<Slot>& slots() const { return slots_; }
   /// In the order in which backward completes them.
   const std::vector<Bucket>& buckets() const { return buckets_; }
-  /// Of all parameters, as they lie.
+  /// Parameter numbers in memory order.
   std::vector<std::size_t> order() const;
 
  private:
-  /// Buckets that are filled, with what it takes to order them.
+  /// The buckets being filled, with the data that orders them.
   struct Filling;
   void append(Filling& filling, std::size_t number, const Parameter& parameter,
               const BucketOptions& options);
@@ -89,4 +88,4 @@ class Layout {
   std::vector<Bucket> buckets_;
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

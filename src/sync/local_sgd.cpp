@@ -1,6 +1,6 @@
 #include "sync/local_sgd.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 void LocalSgd::step(optim::Optimizer& optimizer) {
   optimizer.step(0, optimizer.size());
@@ -15,4 +15,4 @@ void LocalSgd::settle(optim::Optimizer& optimizer) {
     group_.all_reduce(state.values, ReduceOp::average, algorithm_);
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

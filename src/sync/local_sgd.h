@@ -1,15 +1,15 @@
-// local-sgd: every worker trains by itself, and once in H steps all take the average of their
-// weights. An H-th of the messages; but between two averages the workers drift apart, so that the
-// result is not that of one worker with the whole batch, and less so the larger H is.
+// local-sgd: every worker trains alone, and after every H steps all workers average their weights.
+// This sends 1/H of the messages. But the workers drift apart between two averages, so the result
+// differs from that of one worker with the whole batch, and more so with a larger H.
 //
-// What the optimizer remembers (momentum) is averaged with the weights: the workers are alike after
-// every average, so that a checkpoint can hold the state of all, and H = 1 is ddp but for rounding.
-// It doubles the bytes where there is momentum.
+// Optimizer state (momentum) is averaged together with the weights. All workers are therefore equal
+// after every average, a checkpoint can hold one state for all, and H = 1 equals ddp up to
+// rounding. Momentum doubles the bytes.
 #pragma once
 
 #include "sync/sync_method.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class LocalSgd : public SyncMethod {
  public:
@@ -21,10 +21,10 @@ class LocalSgd : public SyncMethod {
         algorithm_(algorithm) {}
 
   void ready(std::size_t) override {}
-  /// Gradients stay each worker's own.
+  /// Gradients are not exchanged.
   void finish() override {}
   void step(optim::Optimizer& optimizer) override;
-  /// Averages, if a step was made since; the next H steps count from here.
+  /// Averages, if a step was made since the last average. The next H steps count from here.
   void settle(optim::Optimizer& optimizer) override;
 
  private:
@@ -32,7 +32,7 @@ class LocalSgd : public SyncMethod {
   const ArrayView weights_;
   const int local_steps_;
   const Algorithm algorithm_;
-  int steps_ = 0;  ///< since the last average
+  int steps_ = 0;  ///< steps since the last average
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -71,4 +71,4 @@ ArrayView PointToPoint::part_of(std::size_t parameter, int rank) {
   return parts_of(parameter).slice(static_cast<std::size_t>(rank) * count, count);
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,11 +1,11 @@
-// p2p: like gather-scatter, with isend and irecv in place of collectives. All messages of a phase
-// are under way at once, so that rank 0 need not take the ranks in turn; it still moves 2(W−1)
-// times the gradients.
+// p2p: like gather-scatter, with isend and irecv instead of collectives. All messages of a phase
+// are in flight at once, so rank 0 does not serve the ranks in turn. It still moves 2(W−1) times
+// the gradients.
 #pragma once
 
 #include "sync/sync_method.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 class PointToPoint : public SyncMethod {
  public:
@@ -17,7 +17,7 @@ class PointToPoint : public SyncMethod {
  private:
   void serve();
   void send_and_receive();
-  /// On rank 0: room for all ranks' gradients of a parameter.
+  /// On rank 0: space for all ranks' gradients of a parameter.
   ArrayView parts_of(std::size_t parameter);
   ArrayView part_of(std::size_t parameter, int rank);
 
@@ -27,4 +27,4 @@ class PointToPoint : public SyncMethod {
   std::vector<std::byte> parts_;
 };
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

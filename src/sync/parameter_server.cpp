@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 ParameterServer::ParameterServer(int workers, int own_worker, ArrayView own, ReduceOp op,
                                  std::optional<int> staleness)
@@ -16,18 +16,18 @@ ParameterServer::ParameterServer(int workers, int own_worker, ArrayView own, Red
       memory_(own.bytes() * static_cast<std::size_t>(workers + 1)),
       steps_(static_cast<std::size_t>(workers)) {
   std::size_t used = 0;
-  auto room = [&] {
+  auto next_part = [&] {
     std::byte* place = memory_.data() + used;
     used += own.bytes();
     return ArrayView(place, own.count, own.type);
   };
-  weights_ = room();
-  gradients_ = room();
+  weights_ = next_part();
+  gradients_ = next_part();
   for (int worker = 0; worker < workers; ++worker)
-    desks_.push_back(worker == own_worker ? own : room());
+    inboxes_.push_back(worker == own_worker ? own : next_part());
 }
 
-Share ParameterServer::share() {
+OwnedSlice ParameterServer::owned_slice() {
   return {weights_, gradients_};
 }
 
@@ -46,8 +46,8 @@ void ParameterServer::set_learning_rate(optim::Optimizer& optimizer, double rate
   optimizer.set_learning_rate(rate);
 }
 
-ArrayView ParameterServer::desk(int worker) {
-  return desks_[static_cast<std::size_t>(worker)];
+ArrayView ParameterServer::inbox(int worker) {
+  return inboxes_[static_cast<std::size_t>(worker)];
 }
 
 void ParameterServer::deliver(int worker) {
@@ -61,7 +61,7 @@ void ParameterServer::deliver(int worker) {
   largest_lead_ = std::max(largest_lead_, lead_of(worker));
 }
 
-/// The last to come makes the update.
+/// The last worker of a round makes the update.
 void ParameterServer::wait_for_all(int) {
   const std::size_t round = rounds_;
   if (++delivered_ < workers_) {
@@ -69,7 +69,7 @@ void ParameterServer::wait_for_all(int) {
     return;
   }
   std::vector<void*> arrays;
-  for (const ArrayView& desk : desks_) arrays.push_back(desk.data);
+  for (const ArrayView& inbox : inboxes_) arrays.push_back(inbox.data);
   comm::reduce_tree(arrays, {&gradients_.data, 1}, gradients_.count, gradients_.type, op_);
   optimizer_->step(0, optimizer_->size());
   delivered_ = 0;
@@ -78,8 +78,8 @@ void ParameterServer::wait_for_all(int) {
 }
 
 void ParameterServer::apply_at_once(int worker) {
-  const ArrayView desk = desks_[static_cast<std::size_t>(worker)];
-  copy_bytes(gradients_.data, desk.data, desk.bytes());
+  const ArrayView inbox = inboxes_[static_cast<std::size_t>(worker)];
+  copy_bytes(gradients_.data, inbox.data, inbox.bytes());
   comm::finish_average(gradients_, op_, workers_);
   optimizer_->step(0, optimizer_->size());
   changed_.notify_all();
@@ -108,10 +108,10 @@ void ParameterServer::settle(int) {
   changed_.notify_all();
 }
 
-ConstArrayView ParameterServer::weights_for_sending(std::vector<std::byte>& room) {
+ConstArrayView ParameterServer::weights_for_sending(std::vector<std::byte>& buffer) {
   if (!staleness_) return weights_;
-  room.resize(weights_.bytes());
-  const ArrayView copy(room.data(), weights_.count, weights_.type);
+  buffer.resize(weights_.bytes());
+  const ArrayView copy(buffer.data(), weights_.count, weights_.type);
   copy_weights(copy);
   return copy;
 }
@@ -132,4 +132,4 @@ int ParameterServer::largest_lead() {
   return largest_lead_;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,10 +1,10 @@
-// PowerSGD (Vogels, Karimireddy and Jaggi, 2019). A parameter's gradient is a matrix M, on every
-// rank another one. With Q, the same on all ranks:
-//   P = average of M Q;   P's columns are made orthonormal;   Q = average of Mᵀ P;   result = P Qᵀ
-// which is one step of a power iteration towards the best approximation of the average by `rank`
-// columns; Q is the start of the next. A rank keeps the difference of its M from the result.
+// PowerSGD (Vogels, Karimireddy and Jaggi, 2019). A parameter's gradient is a matrix M, different
+// on every rank. With Q, the same on all ranks:
+//   P = average of M Q;   orthonormalise the columns of P;   Q = average of Mᵀ P;   result = P Qᵀ
+// This is one step of a power iteration towards the best rank-`rank` approximation of the average.
+// Q is the start of the next step. Each rank keeps the difference of its M from the result.
 //
-// Two all-reduces a bucket: all P, with what is too small to be a matrix; and all Q.
+// A bucket takes two all-reduces: all P, together with parameters too small to gain; then all Q.
 #include "base/random.h"
 #include "sync/residuals.h"
 
@@ -12,12 +12,12 @@
 #include <cmath>
 #include <span>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-/// M lies row by row in the bucket; the last row may be shorter. P and Q have `rank` columns, one
-/// after another.
+/// M lies row by row in the bucket; the last row may be shorter. P and Q have `rank` columns,
+/// stored one after another.
 struct Matrix {
   std::size_t begin = 0, count = 0, rows = 0, columns = 0;
 
@@ -33,7 +33,7 @@ Matrix shape(const GradientPart& part) {
 }
 
 float dot(const float* a, const float* b, std::size_t count) {
-  constexpr std::size_t kLanes = 16;  // apart from each other, so that they can be added at once
+  constexpr std::size_t kLanes = 16;  // independent sums, so that the loop vectorises
   float sums[kLanes] = {};
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
@@ -50,8 +50,8 @@ void add(float factor, const float* from, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
-/// Divides by the largest magnitude, so that squares neither overflow nor vanish. What is not
-/// finite stays so.
+/// Divides by the largest magnitude, so that squares neither overflow nor vanish. Values that are
+/// not finite stay so.
 void normalise(float* column, std::size_t length) {
   float largest = 0;
   for (std::size_t i = 0; i < length; ++i) largest = std::max(largest, std::abs(column[i]));
@@ -59,7 +59,7 @@ void normalise(float* column, std::size_t length) {
   for (std::size_t i = 0; i < length; ++i) column[i] /= largest;
 }
 
-/// Gram and Schmidt's way. A column that depends on those before it becomes zero.
+/// Gram-Schmidt. A column that depends on earlier ones becomes zero.
 void make_orthonormal(std::span<float> columns, std::size_t length) {
   for (std::size_t begin = 0; begin < columns.size(); begin += length) {
     float* column = columns.data() + begin;
@@ -80,13 +80,13 @@ bool is_useful(std::span<const float> column) {
          std::ranges::any_of(column, [](float value) { return value != 0; });
 }
 
-/// What is kept of a bucket from step to step, and where its matrices' factors lie.
+/// The state of a bucket from step to step, and the positions of its matrices' factors.
 struct Plan {
   std::size_t count = 0;            ///< elements of the bucket it was made for
-  std::vector<GradientPart> parts;  ///< and what lay where
+  std::vector<GradientPart> parts;  ///< and its parameters
   std::vector<Matrix> matrices;
-  std::vector<GradientPart> whole;  ///< too small to gain
-  std::vector<float> p, q;          ///< factors of all matrices; behind P what is sent whole
+  std::vector<GradientPart> whole;  ///< parameters that are too small to gain
+  std::vector<float> p, q;          ///< factors of all matrices; `whole` is sent behind P
 };
 
 class PowerSgd : public Compressor {
@@ -145,8 +145,8 @@ class PowerSgd : public Compressor {
     }
   }
 
-  /// A column of Q that is zero would stay so for good (it is at the start, and where gradients
-  /// were), and so would one that is not finite. Q is the same on all ranks, so all do the same.
+  /// Refills a column of Q that is zero (as all are at the start) or not finite: it would stay so
+  /// for ever. Q is the same on all ranks, so all ranks do the same.
   void refill_useless(Plan& plan, std::size_t bucket) const {
     std::size_t number = 0;
     each(plan, [&](const Matrix& matrix, float*, float* q) {
@@ -162,7 +162,7 @@ class PowerSgd : public Compressor {
     });
   }
 
-  /// P = M Q, and what is sent whole behind it.
+  /// Computes P = M Q, and copies `whole` behind it.
   void multiply(Plan& plan, const std::vector<float>& values) const {
     each(plan, [&](const Matrix& matrix, float* p, const float* q) {
       for (std::size_t row = 0; row < matrix.rows; ++row)
@@ -181,7 +181,7 @@ class PowerSgd : public Compressor {
     });
   }
 
-  /// Q = Mᵀ P.
+  /// Computes Q = Mᵀ P.
   void multiply_transposed(Plan& plan, const std::vector<float>& values) const {
     std::fill(plan.q.begin(), plan.q.end(), 0.0F);
     each(plan, [&](const Matrix& matrix, const float* p, float* q) {
@@ -192,7 +192,7 @@ class PowerSgd : public Compressor {
     });
   }
 
-  /// The result: P Qᵀ, and what was sent whole.
+  /// Writes the result: P Qᵀ, and `whole`.
   void approximate(Plan& plan) {
     result_.assign(plan.count, 0);
     each(plan, [&](const Matrix& matrix, const float* p, const float* q) {
@@ -228,4 +228,4 @@ std::unique_ptr<Compressor> make_power_sgd(int rank) {
   return std::make_unique<PowerSgd>(rank);
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

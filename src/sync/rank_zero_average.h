@@ -1,4 +1,4 @@
-// The averaging that rank 0 does for the methods that go through it.
+// The average that rank 0 computes for gather-scatter, p2p and coordinator.
 #pragma once
 
 #include "comm/reduce.h"
@@ -6,10 +6,10 @@
 
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
-/// `parts` holds one array a rank, one after another. Replaces each of them by the average, or sum,
-/// of all. Adds along the fixed tree, so that the result equals that of `direct` to the bit.
+/// `parts` holds one array for each rank, one after another. Replaces each by the average, or sum,
+/// of all. Adds along the fixed tree, so the result equals that of `direct` to the bit.
 inline void reduce_parts(ArrayView parts, int ranks, ReduceOp op) {
   const std::size_t count = parts.count / static_cast<std::size_t>(ranks);
   std::vector<void*> arrays;
@@ -18,7 +18,7 @@ inline void reduce_parts(ArrayView parts, int ranks, ReduceOp op) {
   comm::reduce_tree(arrays, arrays, count, parts.type, op);
 }
 
-/// Elements of the largest parameter.
+/// The number of elements of the largest parameter.
 inline std::size_t largest(const Gradients& gradients) {
   std::size_t largest = 0;
   for (const Parameter& parameter : gradients.parameters())
@@ -26,4 +26,4 @@ inline std::size_t largest(const Gradients& gradients) {
   return largest;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-/// Without a branch, so that loops vectorise.
+/// Has no branch, so that loops vectorise.
 bool is_finite(float value) {
   return (std::bit_cast<std::uint32_t>(value) & 0x7f80'0000U) != 0x7f80'0000U;
 }
@@ -16,12 +16,12 @@ std::span<float> part_of(std::vector<float>& values, const GradientPart& part) {
   return std::span(values).subspan(part.begin, part.count);
 }
 
-/// Keeps what the last step left where it is finite.
+/// kept = left, where it is finite.
 void keep(std::span<float> kept, std::span<const float> left) {
   for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = is_finite(left[i]) ? left[i] : kept[i];
 }
 
-/// sum = gradients + kept, by pieces that stay in the cache.
+/// sum = gradients + kept, in pieces that stay in the cache.
 void add_gradients(const ArrayView& gradients, std::span<const float> kept, std::span<float> sum) {
   constexpr std::size_t kPiece = 4096;
   for (std::size_t begin = 0; begin < sum.size(); begin += kPiece) {
@@ -79,4 +79,4 @@ void Residuals::take_apart(std::size_t number, std::span<const GradientPart> par
   }
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

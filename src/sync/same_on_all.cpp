@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -31,7 +31,7 @@ bool same(Group& group, const std::string& text) {
   const Bytes mine = bytes_of(digest_of(text));
   Bytes all(mine.size() * static_cast<std::size_t>(group.size()));
   group.all_gather(mine, all);
-  // Every rank is asked about all, so all come to the same end.
+  // Every rank compares all lines, so all ranks find the same difference.
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] != all[i % mine.size()]) return false;
   return true;
@@ -72,4 +72,4 @@ void require_same_on_all(Group& group, const std::vector<std::string>& lines, st
     throw MismatchError(fmt::format("{}, first in this: {}. {}", what, difference, remedy));
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,4 +1,4 @@
-// Agreement of all ranks on something that can be told in lines of text.
+// Checks that all ranks have the same lines of text.
 #pragma once
 
 #include <lockstep/group.h>
@@ -7,20 +7,20 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
-/// A collective. The first of these lines that is not the same on all ranks, and which ranks have
-/// what there: "rank 0 and 2 came with b; rank 1 came with x". Empty, on all ranks, if there is
-/// none. Where all is well only a digest is exchanged.
+/// A collective. Returns the first line that differs between ranks, with the ranks of each version:
+/// "rank 0 and 2 came with b; rank 1 came with x". Empty, on all ranks, if all lines are equal;
+/// then only a digest is exchanged.
 std::string difference_between_ranks(Group& group, const std::vector<std::string>& lines);
 
 /// A collective. Throws MismatchError, the same on every rank, unless all ranks have the same
-/// lines; it quotes the first that differs, and says which ranks have what there. `what` and
-/// `remedy` begin and end the message: "the ranks' modules differ", "construct the same on all".
+/// lines. It quotes the first difference and the ranks of each version. `what` and `remedy` begin
+/// and end the message: "the ranks' modules differ", "construct the same on all".
 void require_same_on_all(Group& group, const std::vector<std::string>& lines, std::string_view what,
                          std::string_view remedy);
 
 /// A collective. All ranks' texts, by rank; they may differ in length.
 std::vector<std::string> gather_texts(Group& group, const std::string& mine);
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

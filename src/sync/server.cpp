@@ -3,13 +3,14 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
+#include "base/sleep.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -36,11 +37,11 @@ Server::Server(Group group, const Gradients& gradients, ArrayView weights, Reduc
 Server::~Server() {
   if (!listeners_.empty())
     server_->fail(std::make_exception_ptr(
-        Error(fmt::format("rank {} has left in the middle of a step", group_.rank()))));
+        Error(fmt::format("rank {} left in the middle of a step", group_.rank()))));
   stop_listening();
 }
 
-/// Whole cache lines, so that no two servers write into one.
+/// Parts are whole cache lines, so that no two servers write to one line.
 Slot Server::part_of(int server) const {
   const std::size_t line = 64 / size_of(weights_.type);
   const std::size_t lines = (weights_.count + line - 1) / line;
@@ -52,9 +53,9 @@ Slot Server::part_of(int server) const {
   return {begin_of(server), begin_of(server + 1) - begin_of(server)};
 }
 
-std::optional<Share> Server::share() const {
-  if (server_) return server_->share();
-  return Share{weights_.slice(0, 0), gradients_.all().slice(0, 0)};
+std::optional<OwnedSlice> Server::owned_slice() const {
+  if (server_) return server_->owned_slice();
+  return OwnedSlice{weights_.slice(0, 0), gradients_.all().slice(0, 0)};
 }
 
 std::vector<Slot> Server::runs_of(int rank) const {
@@ -87,7 +88,7 @@ void Server::settle(optim::Optimizer& optimizer) {
 }
 
 void Server::ask_servers(Request request) {
-  // Sends end before this rank waits for its own server: another's may need them to go on.
+  // All sends end before this rank waits for its own server: another server may wait for them.
   std::vector<Work> sends, receives;
   const ConstArrayView word(&request, 1, DataType::int32);
   for (int server = 0; server < servers_; ++server) {
@@ -131,16 +132,16 @@ void Server::stop_listening() {
 
 void Server::listen(int worker) {
   try {
-    std::vector<std::byte> room;
+    std::vector<std::byte> buffer;
     for (;;) {
       const Request request = await_request(worker);
       if (request == Request::update) {
-        group_.recv(server_->desk(worker), worker, kGradientsTag);
+        group_.recv(server_->inbox(worker), worker, kGradientsTag);
         server_->deliver(worker);
       } else {
         server_->settle(worker);
       }
-      group_.send(server_->weights_for_sending(room), worker, kWeightsTag);
+      group_.send(server_->weights_for_sending(buffer), worker, kWeightsTag);
       if (request == Request::settle) return;
     }
   } catch (...) {
@@ -148,16 +149,16 @@ void Server::listen(int worker) {
   }
 }
 
-/// How long a worker computes is no part of communication, nor subject to its deadline: until it
-/// asks, the server only looks now and then.
+/// The time that a worker computes is not communication and has no deadline: until the worker
+/// sends a request, the server polls for it at intervals.
 Server::Request Server::await_request(int worker) {
   Request request{};
   Work coming = group_.irecv({&request, 1, DataType::int32}, worker, kRequestTag);
   for (auto pause = kShortestPause; !coming.done() && !leaving_;
        pause = std::min(2 * pause, kLongestPause))
-    std::this_thread::sleep_for(pause);
+    sleep_for(pause);
   coming.wait();
   return request;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

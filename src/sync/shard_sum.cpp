@@ -6,18 +6,18 @@
 #include <bit>
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 ShardSum::ShardSum(const Gradients& gradients, int shards)
     : gradients_(gradients), shards_(static_cast<unsigned>(shards)) {
   LOCKSTEP_CHECK(std::has_single_bit(shards_), "the number of shards is a power of two");
   const auto levels = static_cast<std::size_t>(std::countr_zero(shards_));
-  asides_.resize(levels * gradients.layout().bytes());
+  partial_sums_.resize(levels * gradients.layout().bytes());
 }
 
-ArrayView ShardSum::aside(unsigned level, std::size_t parameter) {
+ArrayView ShardSum::partial_sum(unsigned level, std::size_t parameter) {
   const Layout& layout = gradients_.layout();
-  const ArrayView all(asides_.data() + level * layout.bytes(), layout.size(), layout.type());
+  const ArrayView all(partial_sums_.data() + level * layout.bytes(), layout.size(), layout.type());
   const Slot& slot = layout.slots()[parameter];
   return all.slice(slot.begin, slot.count);
 }
@@ -26,10 +26,10 @@ bool ShardSum::add(std::size_t parameter) {
   const ArrayView mine = gradients_.of(parameter);
   const auto neighbours = static_cast<unsigned>(std::countr_one(shard_));
   for (unsigned level = 0; level < neighbours; ++level)
-    comm::reduce_into(mine, aside(level, parameter).data, ReduceOp::sum);
+    comm::reduce_into(mine, partial_sum(level, parameter).data, ReduceOp::sum);
   if (shard_ + 1 == shards_) return true;
-  std::memcpy(aside(neighbours, parameter).data, mine.data, mine.bytes());
+  std::memcpy(partial_sum(neighbours, parameter).data, mine.data, mine.bytes());
   return false;
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

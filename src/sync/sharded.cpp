@@ -6,11 +6,11 @@
 
 #include <bit>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-/// Along the tree wherever some algorithm does that at no cost.
+/// Replaces `auto` by an algorithm along the tree if that costs nothing.
 Algorithm best(const Group& group, Algorithm asked) {
   const bool power_of_two = std::has_single_bit(static_cast<unsigned>(group.size()));
   if (asked == Algorithm::automatic && !group.has(Algorithm::direct) && power_of_two)
@@ -41,16 +41,16 @@ Sharded::Sharded(Group group, const Gradients& gradients, ArrayView weights, Alg
     parts_.push_back({begin, bucket.slot.count / ranks});
     begin += parts_.back().count;
   }
-  share_ = group_.allocate(2 * begin * size_of(layout.type()));
+  slice_ = group_.allocate(2 * begin * size_of(layout.type()));
   clear();
 }
 
 Sharded::~Sharded() {
-  // What is under way belongs to the group until it has ended, well or not.
+  // Running collectives belong to the group until they have ended, with or without an error.
   for (Work& work : started_) {
     try {
       work.wait();
-    } catch (...) {  // every later call on the group throws it again
+    } catch (...) {  // every later call on the group throws the same error
     }
   }
 }
@@ -62,14 +62,14 @@ void Sharded::clear() {
     missing_.push_back(bucket.parameters.size());
 }
 
-ArrayView Sharded::gradients_share() const {
+ArrayView Sharded::gradients_slice() const {
   const std::size_t count = gradients_.layout().size() / static_cast<std::size_t>(group_.size());
-  return {share_.data(), count, gradients_.layout().type()};
+  return {slice_.data(), count, gradients_.layout().type()};
 }
 
-ArrayView Sharded::weights_share() const {
-  const ArrayView gradients = gradients_share();
-  return {share_.data() + gradients.bytes(), gradients.count, gradients.type};
+ArrayView Sharded::weights_slice() const {
+  const ArrayView gradients = gradients_slice();
+  return {slice_.data() + gradients.bytes(), gradients.count, gradients.type};
 }
 
 ArrayView Sharded::bucket_of_weights(std::size_t bucket) const {
@@ -83,8 +83,8 @@ Slot Sharded::run_of(std::size_t bucket, int rank) const {
           count};
 }
 
-std::optional<Share> Sharded::share() const {
-  return Share{weights_share(), gradients_share()};
+std::optional<OwnedSlice> Sharded::owned_slice() const {
+  return OwnedSlice{weights_slice(), gradients_slice()};
 }
 
 std::vector<Slot> Sharded::runs_of(int rank) const {
@@ -97,20 +97,20 @@ std::vector<Slot> Sharded::runs_of(int rank) const {
 void Sharded::adopt_weights() {
   for (std::size_t bucket = 0; bucket < parts_.size(); ++bucket) {
     const Slot run = run_of(bucket, group_.rank());
-    const ArrayView mine = weights_share().slice(part(bucket).begin, run.count);
+    const ArrayView mine = weights_slice().slice(part(bucket).begin, run.count);
     copy_bytes(mine.data, weights_.slice(run.begin, run.count).data, mine.bytes());
   }
 }
 
 void Sharded::ready(std::size_t parameter) {
   --missing_[bucket_of_[parameter]];
-  // In the order of the buckets, the same on all ranks. After the last there is nothing left to
-  // overlap with: it is left to finish(), which runs it on the caller's thread.
+  // Buckets start in the same order on all ranks. The last one has nothing left to overlap with:
+  // finish() runs it on the caller's thread.
   while (started_.size() + 1 < missing_.size() && missing_[started_.size()] == 0) {
     const std::size_t bucket = started_.size();
     const comm::BucketMark mark(bucket, owner_);
     started_.push_back(group_.reduce_scatter_async(
-        gradients_.bucket(bucket), gradients_share().slice(part(bucket).begin, part(bucket).count),
+        gradients_.bucket(bucket), gradients_slice().slice(part(bucket).begin, part(bucket).count),
         op_, algorithm_));
   }
 }
@@ -119,7 +119,7 @@ void Sharded::finish() {
   for (std::size_t bucket = started_.size(); bucket < parts_.size(); ++bucket) {
     const comm::BucketMark mark(bucket, owner_);
     group_.reduce_scatter(gradients_.bucket(bucket),
-                          gradients_share().slice(part(bucket).begin, part(bucket).count), op_,
+                          gradients_slice().slice(part(bucket).begin, part(bucket).count), op_,
                           algorithm_);
   }
   for (Work& work : started_) work.wait();
@@ -131,7 +131,7 @@ void Sharded::step(optim::Optimizer& optimizer) {
   for (std::size_t bucket = 0; bucket < parts_.size(); ++bucket) {
     const Slot& mine = part(bucket);
     optimizer.step(mine.begin, mine.count);
-    const ArrayView updated = weights_share().slice(mine.begin, mine.count);
+    const ArrayView updated = weights_slice().slice(mine.begin, mine.count);
     const comm::BucketMark mark(bucket, owner_);
     if (bucket + 1 < parts_.size())
       gathers.push_back(group_.all_gather_async(updated, bucket_of_weights(bucket)));
@@ -141,4 +141,4 @@ void Sharded::step(optim::Optimizer& optimizer) {
   for (Work& work : gathers) work.wait();
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -23,7 +23,7 @@ bool goes_through_rank_zero(const Method& method) {
 Shards shards_of(int asked, int rank, int workers) {
   if (asked == 0) return {rank, 1, workers};
   Shards mine{0, asked, asked};
-  // Down the tree of additions over the workers, whose left half is always full.
+  // Descend the tree of additions over the workers, whose left half is always full.
   while (workers > 1) {
     const int left = static_cast<int>(std::bit_ceil(static_cast<unsigned>(workers))) / 2;
     mine.count /= 2;
@@ -45,8 +45,8 @@ void require_shards(int asked, int workers) {
         fmt::format("--shards is {}: it must be a power of two, from 1 to 1024", asked));
   if (!is_power_of_two(workers) || workers > asked)
     throw UsageError(fmt::format(
-        "--shards {} cannot be shared out over {} workers: --workers must be a power of two, {} at "
-        "the most",
+        "--shards {} cannot be distributed over {} workers: --workers must be a power of two, at "
+        "most {}",
         asked, workers, asked));
 }
 
@@ -64,7 +64,7 @@ Method along_tree(Method method, const Group& group) {
   return method;
 }
 
-std::string order_of_its_own(const Method& method) {
+std::string order_dependence(const Method& method) {
   switch (method.algorithm) {
     case Algorithm::automatic:
     case Algorithm::tree:
@@ -73,9 +73,9 @@ std::string order_of_its_own(const Method& method) {
       return "";
     default:
       return fmt::format(
-          "{} adds in an order of its own: with another number of workers the last bits of the "
-          "weights will differ, in spite of --shards. direct, tree and halving-doubling add along "
-          "one tree",
+          "{} adds in an order that depends on the number of workers: with another number, the "
+          "last bits of the weights differ in spite of --shards. direct, tree and halving-doubling "
+          "add along one fixed tree",
           name_of(method.algorithm));
   }
 }
@@ -87,4 +87,4 @@ double tree_sum(std::span<const double> values) {
   return tree_sum(values.first(half)) + tree_sum(values.subspan(half));
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

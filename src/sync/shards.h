@@ -1,9 +1,11 @@
 // Shards: the logical ranks of a run. Each has its slice of every global batch, its batch-norm
-// statistics and its gradients; a worker hosts one or more of them, one after another. Shards are a
-// power of two, and so are workers unless some were lost. A worker's shards are neighbours, so that
-// what a worker adds up is a whole branch of the fixed tree of additions (comm/reduce.h), and what
-// the workers add up is the rest of it: the same sum, to the bit, whoever hosts which. Where the
-// workers are no power of two, those to the right host larger branches: 3 workers 1, 1 and 2 of 4.
+// buffers and its gradients. A worker hosts one or more of them and runs them one after another.
+// The number of shards is a power of two, and so is that of workers unless some were lost.
+//
+// A worker's shards are neighbours. The worker therefore adds up a whole branch of the fixed tree
+// of additions (comm/reduce.h), and the workers together add up the rest: the sum is the same to
+// the bit for every assignment of shards to workers. If the number of workers is no power of two,
+// the last workers host larger branches: with 4 shards, 3 workers host 1, 1 and 2.
 #pragma once
 
 #include <lockstep/group.h>
@@ -13,33 +15,34 @@
 #include <span>
 #include <string>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
-/// Those that one worker hosts: first … first + count − 1 of `all`.
+/// The shards of one worker: first … first + count − 1 of `all`.
 struct Shards {
   int first = 0;
   int count = 1;
   int all = 1;
 };
 
-/// `asked` in all, shared out over the workers; 0 for one a worker. REQUIRES: `asked` is a power of
-/// two, and there are no more workers.
+/// The shards of `rank` if `asked` shards are distributed over the workers; 0 means one per worker.
+/// REQUIRES: `asked` is 0, or a power of two and at least the number of workers.
 Shards shards_of(int asked, int rank, int workers);
 
-/// Throws UsageError unless so many shards can be shared out over so many workers; 0 always can.
+/// Throws UsageError unless `asked` shards can be distributed over the workers; 0 is always
+/// allowed.
 void require_shards(int asked, int workers);
 
-/// The fastest algorithm of an all-reduce on the group's transport that adds along the tree.
+/// The fastest all-reduce algorithm on the group's transport that adds along the tree.
 Algorithm tree_algorithm(const Group& group);
 
-/// The method with `auto` replaced by that, and halving-doubling too where it leaves the tree: with
-/// workers that are no power of two.
+/// Replaces `auto` by tree_algorithm(); also halving-doubling if the number of workers is no power
+/// of two, because it then leaves the tree.
 Method along_tree(Method method, const Group& group);
 
-/// Why this method's sums depend on the number of workers all the same; empty if they do not.
-std::string order_of_its_own(const Method& method);
+/// The reason why this method's sums depend on the number of workers; empty if they do not.
+std::string order_dependence(const Method& method);
 
 /// The sum of these values along the fixed tree.
 double tree_sum(std::span<const double> values);
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

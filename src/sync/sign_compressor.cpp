@@ -1,6 +1,5 @@
-// sign: one bit a gradient. For each parameter a rank sends the mean magnitude of its gradients,
-// and the sign of each; it keeps the difference for the next step. All ranks average what all have
-// sent.
+// sign: one bit per gradient. For each parameter, a rank sends the mean magnitude of its gradients
+// and the sign of each, and keeps the difference for the next step. All ranks average the messages.
 #include "sync/residuals.h"
 
 #include <array>
@@ -8,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -19,14 +18,14 @@ std::size_t bytes_of(const GradientPart& part) {
 }
 
 float mean_magnitude(const float* values, std::size_t count) {
-  std::array<double, kBits> sums{};  // several, so that none has to wait for the one before
+  std::array<double, kBits> sums{};  // independent sums, so that the loop vectorises
   for (std::size_t i = 0; i < count; ++i) sums[i % kBits] += std::abs(values[i]);
   double sum = 0;
   for (double part : sums) sum += part;
   return count == 0 ? 0 : static_cast<float>(sum / static_cast<double>(count));
 }
 
-/// A bit for each value, set where its sign is.
+/// One bit per value, set if the value is negative.
 std::uint8_t signs_of(const float* values, std::size_t count) {
   unsigned bits = 0;
   for (std::size_t i = 0; i < count; ++i)
@@ -43,8 +42,7 @@ void compress_signs(const float* values, std::size_t count, std::uint8_t* bytes)
 
 using Signs = std::array<float, kBits>;
 
-/// 1 or -1 for each bit of every byte: looking them up is several times as fast as taking them
-/// apart.
+/// 1 or -1 for each bit of every byte: the table is several times as fast as bit operations.
 constexpr auto kSigns = [] {
   std::array<Signs, 256> all{};
   for (std::size_t byte = 0; byte < all.size(); ++byte)
@@ -52,7 +50,7 @@ constexpr auto kSigns = [] {
   return all;
 }();
 
-/// Adds `step`, with each value's sign, to it.
+/// values[i] += step · sign i.
 void add_signs(const std::uint8_t* bytes, std::size_t count, float step, float* values) {
   const std::size_t whole = count / kBits;
   for (std::size_t byte = 0; byte < whole; ++byte) {
@@ -95,7 +93,7 @@ class Sign : public Compressor {
     return message;
   }
 
-  /// Adds `factor` times what a message says.
+  /// Adds `factor` times the gradients of a message.
   static void add(const std::uint8_t* message, const std::vector<GradientPart>& parts, float factor,
                   std::vector<float>& values) {
     for (const GradientPart& part : parts) {
@@ -116,4 +114,4 @@ std::unique_ptr<Compressor> make_sign() {
   return std::make_unique<Sign>();
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

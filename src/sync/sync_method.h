@@ -1,10 +1,13 @@
 // SyncMethod: what a worker does with its gradients between backward and the next forward, so that
-// all workers make the same update. It sees no tensors: it is told which parameter's gradient is
-// ready, that backward has ended, and to update; all on flat ranges. One file a method.
+// all workers make the same update. A method sees no tensors: it learns that a parameter's gradient
+// is ready, that backward has ended, and that the weights are to be updated, all on flat ranges.
+// Each method has a file of its own.
 //
-// Methods that stay exact average after backward and before the update: averaged gradients, not
-// averaged weights, make W workers equal to one worker with the whole batch. Others give that up
-// for fewer messages (local-sgd) or fewer waits (server with --staleness).
+// Exact methods average gradients after backward and before the update: averaged gradients, not
+// averaged weights, make W workers equal to one worker with the whole batch. Other methods trade
+// this for fewer messages (local-sgd) or shorter waits (server with --staleness).
+//
+// Thread safety: none; the thread that runs backward calls all functions.
 #pragma once
 
 #include <lockstep/group.h>
@@ -18,11 +21,12 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
-/// What one rank's optimizer updates where ranks share out the update: weights by gradients, both
-/// the method's own, which hold its runs of the flat array one after another.
-struct Share {
+/// The weights and gradients that one rank's optimizer updates, for methods that divide the update
+/// among the ranks. Both are the method's memory and hold the rank's runs of the flat array one
+/// after another.
+struct OwnedSlice {
   ArrayView weights;
   ArrayView gradients;
 };
@@ -31,43 +35,49 @@ class SyncMethod {
  public:
   virtual ~SyncMethod() = default;
 
-  /// The gradient of a parameter is final. Called in the order in which backward finishes them, by
-  /// the thread that runs backward. A method that overlaps starts its communication here.
+  /// The gradient of a parameter is final. Called in the order in which backward finishes
+  /// gradients, by the thread that runs backward. A method that overlaps starts its communication
+  /// here.
   virtual void ready(std::size_t parameter) = 0;
 
-  /// Backward has ended. On return all gradients are the average over all ranks, or their sum if
-  /// that was asked for, the same to the bit on each; unless the method shares out the update, or
-  /// is not exact.
+  /// Backward has ended. On return all gradients are the average over all ranks, or the sum if that
+  /// was requested, the same to the bit on each rank; except for methods that divide the update or
+  /// are not exact.
   virtual void finish() = 0;
 
-  /// Updates the weights. Methods that share out the update replace it. REQUIRES: the optimizer
-  /// outlives the method, which may go on using it.
+  /// Instead of finish(), after backward has thrown: ddp completes the communication that it
+  /// started, so that other ranks do not wait for this one. Never throws.
+  virtual void abandon() noexcept {}
+
+  /// Updates the weights. Methods that divide the update override it. REQUIRES: the optimizer
+  /// outlives the method, which may keep using it.
   virtual void step(optim::Optimizer& optimizer) { optimizer.step(0, optimizer.size()); }
 
-  /// What the optimizer given to step() is to be made for; none for all weights and gradients. It
-  /// must be one that treats every element by itself.
-  virtual std::optional<Share> share() const { return std::nullopt; }
+  /// The weights and gradients to make the optimizer for; none for all of them. If it has a value,
+  /// the optimizer must be element-wise.
+  virtual std::optional<OwnedSlice> owned_slice() const { return std::nullopt; }
 
-  /// The runs of the flat array that a rank updates, in the order of its share; none where the
-  /// update is not shared out, or that rank has no part in it.
+  /// The runs of the flat array that a rank updates, in the order of its slice. Empty if the update
+  /// is not divided, or if that rank updates nothing.
   virtual std::vector<Slot> runs_of(int /*rank*/) const { return {}; }
 
-  /// The weights were set from outside, the same on all ranks: before the first step, and whenever
-  /// a state was restored.
+  /// The weights were replaced, the same on all ranks: before the first step, and after a state was
+  /// restored.
   virtual void adopt_weights() {}
 
-  /// A collective: on return all ranks have the same weights, and the same optimizer's state unless
-  /// the update is shared out. To be called before they are evaluated or saved.
+  /// A collective. On return all ranks have the same weights, and the same optimizer state unless
+  /// the update is divided. Call it before weights are evaluated or saved.
   virtual void settle(optim::Optimizer&) {}
 
-  /// Of the steps to come. Not by the optimizer itself: a server may be using it.
+  /// Sets the rate of the following steps. Use this instead of the optimizer's function, because a
+  /// server may be using the optimizer.
   virtual void set_learning_rate(optim::Optimizer& optimizer, double rate) {
     optimizer.set_learning_rate(rate);
   }
 };
 
-/// What `--sync` and `--algorithm` mean together. `method` is the name people call it by ("ring"),
-/// `sync` and `algorithm` are its two axes ("all-reduce", ring).
+/// `--sync` and `--algorithm`, resolved. `method` is the common name ("ring"); `sync` and
+/// `algorithm` are its two axes ("all-reduce", ring).
 struct Method {
   std::string method;
   std::string sync;
@@ -81,27 +91,28 @@ Method parse_method(std::string_view sync, std::string_view algorithm);
 /// short for an all-reduce by that algorithm.
 const std::vector<std::string>& method_names();
 
-/// Those of them that leave the average of all gradients on every rank, and the update to it.
+/// The methods among them that average all gradients on every rank, so that each rank updates all
+/// weights.
 const std::vector<std::string>& averaging_method_names();
 
-/// Whether a Method's `sync` is one of them.
+/// Whether a Method's `sync` is one of averaging_method_names().
 bool averages_gradients(std::string_view sync);
 
-/// What some methods can be told beside their name. All ranks give the same.
+/// Options of some methods. REQUIRES: the same on all ranks.
 struct MethodOptions {
-  /// local-sgd: steps between two averages of the weights. More cost less communication, and let
-  /// the workers drift further apart.
+  /// local-sgd: steps between two averages of the weights. More steps cost less communication, and
+  /// let the workers drift further apart.
   int local_steps = 4;
   /// server: how many steps a worker may be ahead of the slowest; none for a synchronous server.
   std::optional<int> staleness = {};
-  /// server: the first so many ranks have a server each, for as large a part of the weights.
+  /// server: the number of servers. The first ranks have one each, with equal parts of the weights.
   int servers = 1;
-  /// ddp: how buckets are compressed; see compress::parse. Empty for not at all.
+  /// ddp: compression of buckets; see compress::parse. Empty for none.
   std::string compress = {};
 };
 
-/// Throws UsageError for values that make no sense for so many workers.
-void require_sense(const MethodOptions& options, int workers);
+/// Throws UsageError for values out of range.
+void require_valid(const MethodOptions& options, int workers);
 
 /// The gradients must outlive the method. `op` is average or sum. `weights` are laid out like the
 /// gradients, in the group's memory; methods of averaging_method_names() need none.
@@ -111,4 +122,4 @@ std::unique_ptr<SyncMethod> make_sync_method(const Method& method, Group group,
                                              ArrayView weights = {},
                                              const MethodOptions& options = {});
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,5 +1,5 @@
-// top-k: every rank sends its k gradients of largest magnitude and where they belong, and keeps the
-// others for the next step. All ranks add what all have sent, in the order of the ranks.
+// top-k: every rank sends its k gradients of largest magnitude with their positions, and keeps the
+// others for the next step. All ranks add all messages, in rank order.
 #include "sync/residuals.h"
 
 #include <algorithm>
@@ -8,32 +8,32 @@
 #include <limits>
 #include <numeric>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-/// An order for everything, numbers or not: what is no number must reach the others.
+/// Orders all values. NaN comes first, because it must reach the other ranks.
 float magnitude(float value) {
   return std::isnan(value) ? std::numeric_limits<float>::infinity() : std::abs(value);
 }
 
-/// A magnitude that a little more than k values have, judged by a sample; 0 if there is no telling.
+/// A magnitude that slightly more than k values reach, estimated from a sample; 0 for few values.
 float likely_threshold(const std::vector<float>& values, std::size_t k) {
   constexpr std::size_t kSample = 1 << 13;
   if (values.size() < 8 * kSample) return 0;
   std::vector<float> sample;
   const std::size_t stride = values.size() / kSample;
   for (std::size_t i = 0; i < values.size(); i += stride) sample.push_back(magnitude(values[i]));
-  const double share = static_cast<double>(k) / static_cast<double>(values.size());
+  const double fraction = static_cast<double>(k) / static_cast<double>(values.size());
   const auto wanted =
-      static_cast<std::size_t>(1.3 * share * static_cast<double>(sample.size())) + 16;
+      static_cast<std::size_t>(1.3 * fraction * static_cast<double>(sample.size())) + 16;
   if (wanted >= sample.size()) return 0;
   const auto place = sample.begin() + static_cast<std::ptrdiff_t>(wanted);
   std::nth_element(sample.begin(), place, sample.end(), std::greater<>());
   return *place;
 }
 
-/// The places of the k values of largest magnitude.
+/// The positions of the k values of largest magnitude.
 std::vector<std::uint32_t> largest(const std::vector<float>& values, std::size_t k) {
   std::vector<std::uint32_t> places;
   const float threshold = likely_threshold(values, k);
@@ -48,21 +48,21 @@ std::vector<std::uint32_t> largest(const std::vector<float>& values, std::size_t
                      return magnitude(values[a]) > magnitude(values[b]);
                    });
   places.resize(k);
-  std::sort(places.begin(), places.end());  // what is added in order of memory is added faster
+  std::sort(places.begin(), places.end());  // additions in memory order are faster
   return places;
 }
 
 class TopK : public Compressor {
  public:
-  explicit TopK(double share) : share_(share) {}
+  explicit TopK(double fraction) : fraction_(fraction) {}
 
   void reduce(Group& group, const GradientBucket& bucket) override {
     const std::size_t count = bucket.gradients.count;
     if (count == 0) return;
     std::vector<float>& values = residuals_.with_gradients(bucket);
     const auto k = std::clamp<std::size_t>(
-        static_cast<std::size_t>(std::ceil(share_ * static_cast<double>(count))), 1, count);
-    // A message has k places, then k values.
+        static_cast<std::size_t>(std::ceil(fraction_ * static_cast<double>(count))), 1, count);
+    // A message has k positions, then k values.
     std::vector<std::uint32_t> mine = largest(values, k);
     mine.resize(2 * k);
     for (std::size_t i = 0; i < k; ++i) {
@@ -88,15 +88,15 @@ class TopK : public Compressor {
     store(sum_, bucket.gradients);
   }
 
-  const double share_;
+  const double fraction_;
   Residuals residuals_;
   std::vector<float> sum_;
 };
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_top_k(double share) {
-  return std::make_unique<TopK>(share);
+std::unique_ptr<Compressor> make_top_k(double fraction) {
+  return std::make_unique<TopK>(fraction);
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

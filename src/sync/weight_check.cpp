@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <optional>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
-using Hashes = std::vector<std::uint64_t>;  // by the parameter's number
+using Hashes = std::vector<std::uint64_t>;  // by parameter number
 
 Hashes hashes_of(const Gradients& gradients, const ArrayView& weights) {
   Hashes hashes;
@@ -27,7 +27,7 @@ Hashes hashes_of(const Gradients& gradients, const ArrayView& weights) {
 
 bool same_on_all(Group& group, const Hashes& hashes) {
   const auto whole = static_cast<std::int64_t>(quick_hash(hashes));
-  std::vector<std::int64_t> extremes{whole, ~whole};  // the latter for the smallest
+  std::vector<std::int64_t> extremes{whole, ~whole};  // the maximum of ~x is that of the smallest x
   group.all_reduce(extremes, ReduceOp::max);
   return extremes[0] == ~extremes[1];
 }
@@ -45,7 +45,7 @@ std::vector<Hashes> gather(Group& group, const Hashes& mine) {
   return by_rank;
 }
 
-/// The first rank of those that more than half of all agree with.
+/// The first rank of the majority, if more than half of the ranks agree.
 std::optional<std::size_t> first_of_most(const std::vector<Hashes>& by_rank) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
     if (2 * std::count(by_rank.begin(), by_rank.end(), by_rank[rank]) > std::ssize(by_rank))
@@ -69,11 +69,11 @@ void require_same_weights(Group& group, const Gradients& gradients, const ArrayV
       where[rank] = gradients.parameters()[static_cast<std::size_t>(differs - right.begin())].name;
   }
   throw Error(fmt::format(
-      "after step {} the workers' weights are no longer the same: {}, compared with {}. What was "
-      "learnt since they parted is worth nothing: go on from a checkpoint of before, and look for "
-      "what changes the weights of one worker only",
+      "after step {} the workers' weights are no longer the same: {}, compared with {}. Training "
+      "since then is not valid: resume from an earlier checkpoint, and find out what changes the "
+      "weights of one worker only",
       step, by_rank(where, "differed first in"),
-      most ? "most workers" : "rank 0, since no weights are those of most"));
+      most ? "most workers" : "rank 0, since there is no majority"));
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

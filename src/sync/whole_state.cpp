@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 
 namespace {
 
@@ -14,26 +14,26 @@ std::size_t length_of(const std::vector<Slot>& runs) {
   return length;
 }
 
-/// Copies a share, whose runs lie one after another, to where they belong.
-void put(const std::vector<Slot>& runs, ConstArrayView share, ArrayView whole) {
+/// Copies a slice, whose runs lie one after another, to its positions in `whole`.
+void put(const std::vector<Slot>& runs, ConstArrayView slice, ArrayView whole) {
   std::size_t begin = 0;
   for (const Slot& run : runs) {
     const ArrayView to = whole.slice(run.begin, run.count);
-    copy_bytes(to.data, share.slice(begin, run.count).data, to.bytes());
+    copy_bytes(to.data, slice.slice(begin, run.count).data, to.bytes());
     begin += run.count;
   }
 }
 
-/// On rank 0: all ranks' shares of one kind of state.
+/// On rank 0: receives all ranks' slices of one kind of state.
 void collect(Group& group, const SyncMethod& method, ConstArrayView mine, ArrayView whole) {
   put(method.runs_of(0), mine, whole);
   for (int rank = 1; rank < group.size(); ++rank) {
     const std::vector<Slot> runs = method.runs_of(rank);
     std::vector<std::byte> bytes(length_of(runs) * size_of(whole.type));
     if (bytes.empty()) continue;
-    const ArrayView share(bytes.data(), length_of(runs), whole.type);
-    group.recv(share, rank, kStateTag);
-    put(runs, share, whole);
+    const ArrayView slice(bytes.data(), length_of(runs), whole.type);
+    group.recv(slice, rank, kStateTag);
+    put(runs, slice, whole);
   }
 }
 
@@ -41,7 +41,8 @@ void collect(Group& group, const SyncMethod& method, ConstArrayView mine, ArrayV
 
 std::vector<WholeState> gather_state(Group& group, const SyncMethod& method,
                                      optim::Optimizer& optimizer, const Layout& layout) {
-  if (!method.share()) return group.rank() == 0 ? own_state(optimizer) : std::vector<WholeState>{};
+  if (!method.owned_slice())
+    return group.rank() == 0 ? own_state(optimizer) : std::vector<WholeState>{};
   std::vector<WholeState> all;
   for (const optim::OptimizerState& state : optimizer.state()) {
     if (group.rank() != 0) {
@@ -63,9 +64,9 @@ std::vector<WholeState> own_state(optim::Optimizer& optimizer) {
   return all;
 }
 
-void take_share(const Group& group, const SyncMethod& method, ConstArrayView whole,
+void take_slice(const Group& group, const SyncMethod& method, ConstArrayView whole,
                 ArrayView mine) {
-  if (!method.share()) return copy_bytes(mine.data, whole.data, mine.bytes());
+  if (!method.owned_slice()) return copy_bytes(mine.data, whole.data, mine.bytes());
   std::size_t begin = 0;
   for (const Slot& run : method.runs_of(group.rank())) {
     const ArrayView to = mine.slice(begin, run.count);
@@ -74,4 +75,4 @@ void take_share(const Group& group, const SyncMethod& method, ConstArrayView who
   }
 }
 
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <set>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 constexpr ImageShape kShape{2, 3, 4};
@@ -34,7 +34,7 @@ float normalised(int byte, int channel) {
          kNormal.deviation[static_cast<std::size_t>(channel)];
 }
 
-/// What the definition of a View says, one pixel at a time.
+/// A pixel by the definition of View.
 float shown(const Images& images, std::uint32_t image, const View& view, int channel, int y,
             int x) {
   const int row = y + view.down;
@@ -101,8 +101,8 @@ TEST(Augmentation, IsTheSameOnEveryMachine) {
   EXPECT_EQ(other, (View{-2, 3, false}));
 }
 
-// Each of 9 × 9 × 2 views with equal chance: chi-squared with 161 degrees of freedom is above 230
-// once in 3000 times; this seed is not such a one.
+// Each of 9 × 9 × 2 views is equally likely: chi-squared with 161 degrees of freedom exceeds 230
+// once in 3000 seeds; this seed is not one of them.
 TEST(Augmentation, DrawsAllViewsEquallyOften) {
   constexpr int kDraws = 81'000;
   std::map<std::tuple<int, int, bool>, int> counts;
@@ -116,7 +116,7 @@ TEST(Augmentation, DrawsAllViewsEquallyOften) {
   EXPECT_LT(chi_squared, 230);
 }
 
-TEST(Augmentation, CanBeHalved) {
+TEST(Augmentation, CanShiftOrFlipAlone) {
   for (std::uint32_t image = 0; image < 50; ++image) {
     EXPECT_FALSE(draw_view({.flip = false}, 0, image).mirrored);
     EXPECT_EQ(draw_view({.shift = 0}, 0, image).down, 0);
@@ -130,4 +130,4 @@ TEST(Augmentation, RefusesANegativeShift) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

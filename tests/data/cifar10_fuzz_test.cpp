@@ -1,4 +1,4 @@
-// CIFAR-10 files that are nearly right.
+// Randomly damaged CIFAR-10 files.
 #include "damage.h"
 #include "data/cifar10.h"
 #include "data_files.h"
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 std::string damaged_file(Random& random) {
@@ -33,4 +33,4 @@ TEST(Cifar10Fuzz, ReadsOrRefusesEveryFile) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 const std::filesystem::path kShipped = std::filesystem::path(LOCKSTEP_TEST_DATA) / "cifar10";
@@ -25,7 +25,7 @@ TEST(ShippedCifar10, HasItsTrainingImages) {
   EXPECT_EQ(images.shape, (ImageShape{3, 32, 32}));
   EXPECT_EQ(images.classes, 10);
   EXPECT_EQ(images.pixels.size(), 1000u * 3072u);
-  EXPECT_EQ(images.pixels.capacity(), images.pixels.size()) << "memory is held for nothing";
+  EXPECT_EQ(images.pixels.capacity(), images.pixels.size()) << "memory is wasted";
   EXPECT_EQ(labels_of(images, 10), (std::vector<int>{6, 9, 9, 4, 1, 1, 2, 7, 8, 3}));
 }
 
@@ -35,7 +35,7 @@ TEST(ShippedCifar10, HasItsTestImages) {
   EXPECT_EQ(labels_of(images, 10), (std::vector<int>{3, 8, 8, 0, 6, 6, 1, 6, 3, 1}));
 }
 
-TEST(ShippedCifar10, HasPixelsWhereTheyBelong) {
+TEST(ShippedCifar10, HasTheRightPixels) {
   const Images images = read_cifar10(kShipped, Split::train, 1);
   // The frog's upper left corner: red 59, 43, then green 62.
   EXPECT_EQ(images.pixels[0], 59);
@@ -79,7 +79,7 @@ TEST_F(Cifar10, ReadsAllFiveBatches) {
             (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
-TEST_F(Cifar10, StopsAtTheLimitAndDoesNotLookBehindIt) {
+TEST_F(Cifar10, StopsReadingAtTheLimit) {
   batch("data_batch_1.bin", {1, 2});
   folder_.write("data_batch_2.bin", cifar10_record(3) + "\xff");
   EXPECT_EQ(labels_of(read_cifar10(folder_.path(), Split::train, 1)), (std::vector<int>{1}));
@@ -89,11 +89,11 @@ TEST_F(Cifar10, StopsAtTheLimitAndDoesNotLookBehindIt) {
                           {"data_batch_2.bin: at offset 3073 expected a label"});
 }
 
-TEST_F(Cifar10, NamesTheFilesItMissed) {
+TEST_F(Cifar10, NamesMissingFiles) {
   const std::string folder = folder_.path().string();
-  expect_refused({folder + ": test_batch.bin is not here", "--data-dir", "data fetch cifar10"});
+  expect_refused({folder + ": test_batch.bin not found", "--data-dir", "data fetch cifar10"});
   expect_error<FileError>([&] { read_cifar10(folder_.path(), Split::train); },
-                          {folder + ": data_batch_1.bin is not here"});
+                          {folder + ": data_batch_1.bin not found"});
 }
 
 TEST_F(Cifar10, RefusesAGapBetweenBatches) {
@@ -101,7 +101,7 @@ TEST_F(Cifar10, RefusesAGapBetweenBatches) {
   batch("data_batch_3.bin", {1});
   expect_error<FileError>(
       [&] { read_cifar10(folder_.path(), Split::train); },
-      {"data_batch_2.bin: is missing, but data_batch_3.bin is here: get the whole set again"});
+      {"data_batch_2.bin: is missing, but data_batch_3.bin exists: get the whole set again"});
 }
 
 TEST_F(Cifar10, RefusesARecordCutShort) {
@@ -130,7 +130,7 @@ TEST_F(Cifar10, RefusesALabelAboveNine) {
   expect_refused({"test_batch.bin: at offset 6146 expected a label from 0 to 9, found 10"});
 }
 
-TEST_F(Cifar10, RefusesAFileOfSomethingElse) {
+TEST_F(Cifar10, RefusesAFileOfAnotherFormat) {
   folder_.write("test_batch.bin", "<!DOCTYPE html><title>Not found</title>");
   expect_refused(
       {"at offset 0 expected a label from 0 to 9, found 60: check that this is a file "
@@ -144,10 +144,10 @@ TEST_F(Cifar10, RefusesAFolderInPlaceOfAFile) {
   expect_refused({"test_batch.bin: cannot read at offset 0: Is a directory"});
 }
 
-TEST_F(Cifar10, RefusesALimitOfNothing) {
+TEST_F(Cifar10, RefusesALimitOfZero) {
   expect_error<UsageError>([&] { read_cifar10(folder_.path(), Split::test, 0); },
-                           {"limited to 0 images: ask for at least 1"});
+                           {"limited to 0 images: request at least 1"});
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

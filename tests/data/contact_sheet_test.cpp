@@ -1,4 +1,4 @@
-// What `lockstep data info` draws and counts.
+// The contact sheet and the statistics of `lockstep data info`.
 #include "data/contact_sheet.h"
 
 #include <lockstep/error.h>
@@ -10,7 +10,7 @@
 
 #include <zlib.h>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 /// Three images of 1×2 in two classes: one of class 1, then two of class 0.
@@ -40,7 +40,7 @@ TEST(ContactSheet, HasARowForEachClassAndItsFirstImages) {
   EXPECT_EQ(colour(sheet, 4, 3), paper);
 }
 
-TEST(ContactSheet, LeavesOutWhatTheRowHasNoPlaceFor) {
+TEST(ContactSheet, ShowsAtMostAsManyImagesAsColumns) {
   Picture sheet = contact_sheet(three_images(1), {.columns = 1, .zoom = 1});
   EXPECT_EQ(sheet.width, 4u + 6);
   EXPECT_EQ(colour(sheet, 4, 4), (std::vector<int>{20, 20, 20}));
@@ -58,7 +58,7 @@ TEST(ContactSheet, RefusesASheetThatIsTooLarge) {
   expect_error<UsageError>([&] { contact_sheet(images); }, {"too large"});
 }
 
-TEST(Png, HasItsPartsWithTheirSums) {
+TEST(Png, HasChunksWithChecksums) {
   Picture picture(2, 3, 7);
   const std::string png = encode_png(picture);
   EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
@@ -78,4 +78,4 @@ TEST(ImageStatistics, CountsAndMeasures) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// Accidents that befall files, for the tests that feed readers with files that are nearly right.
+// Random damage to files, for tests that give damaged files to readers.
 #pragma once
 
 #include <lockstep/error.h>
@@ -15,13 +15,13 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 inline std::size_t place_in(const std::string& content, Random& random) {
   return random.below(content.size());
 }
 
-/// One small accident. REQUIRES: content is not empty.
+/// Applies one small change. REQUIRES: content is not empty.
 inline void damage(std::string& content, Random& random) {
   switch (random.below(6)) {
     case 0:  // a flipped bit
@@ -30,17 +30,17 @@ inline void damage(std::string& content, Random& random) {
     case 1:  // another byte
       content[place_in(content, random)] = static_cast<char>(random.below(256));
       break;
-    case 2:  // in the header, where it does the most
+    case 2:  // in the header, where the effect is largest
       content[random.below(std::min<std::size_t>(content.size(), 16))] =
           static_cast<char>(random.below(2) ? 0xff : random.below(4));
       break;
-    case 3:  // cut short
+    case 3:  // truncated
       content.resize(place_in(content, random) + 1);
       break;
-    case 4:  // a byte too many
+    case 4:  // an additional byte
       content.insert(place_in(content, random), 1, static_cast<char>(random.below(256)));
       break;
-    default:  // a part twice
+    default:  // a repeated part
       content += content.substr(place_in(content, random));
   }
 }
@@ -51,9 +51,9 @@ struct FuzzOptions {
   int files = 0;
 };
 
-/// Writes one file after another that `make` has damaged to the path, and lets `read` read it. Each
-/// must be read or refused with a FileError that begins with the path; whatever else happens, the
-/// sanitizers or the test report. Some must end either way.
+/// Writes many files damaged by `make` to the path and gives each to `read`. Each must be read, or
+/// refused with a FileError that begins with the path; the sanitizers and the test report anything
+/// else. Both outcomes must occur.
 inline void expect_read_or_refused(const FuzzOptions& options,
                                    const std::function<std::string(Random&)>& make,
                                    const std::function<void(Random&)>& read) {
@@ -75,4 +75,4 @@ inline void expect_read_or_refused(const FuzzOptions& options,
   EXPECT_LT(refused, options.files) << "no damage was harmless, so nothing was read";
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

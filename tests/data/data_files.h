@@ -1,4 +1,4 @@
-// What the tests of this folder write: idx files, records and gzip, right and wrong.
+// Writers of valid and damaged idx files, CIFAR-10 records and gzip files.
 #pragma once
 
 #include "support/errors.h"
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
 using testing::expect_error;
 using testing::TemporaryFolder;
@@ -61,4 +61,4 @@ inline std::string gzip(const std::string& content) {
   return out;
 }
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 const std::string kWhole = idx_header({3, 2, 4}) + counting_bytes(24);
@@ -44,7 +44,7 @@ TEST_F(IdxFile, ReadsMoreThanOneBlock) {
        {idx_header({1'000'003}) + values, gzip(idx_header({1'000'003}) + values)}) {
     IdxArray array = read(content, 1);
     EXPECT_EQ(std::string(array.values.begin(), array.values.end()), values);
-    EXPECT_EQ(array.values.capacity(), values.size()) << "memory is held for nothing";
+    EXPECT_EQ(array.values.capacity(), values.size()) << "memory is wasted";
   }
 }
 
@@ -60,7 +60,7 @@ TEST_F(IdxFile, StopsAtTheLimit) {
   }
 }
 
-TEST_F(IdxFile, DoesNotLookBehindTheLimit) {
+TEST_F(IdxFile, DoesNotReadPastTheLimit) {
   EXPECT_EQ(read(kWhole.substr(0, 16 + 8), 3, 1).items, 1u);
   EXPECT_EQ(read(kWhole + "more", 3, 2).items, 2u);
 }
@@ -112,7 +112,7 @@ TEST_F(IdxFile, RefusesBytesAfterTheLastItem) {
         {"at offset 40 expected the end of the file after 3 items, found more bytes: check"});
 }
 
-// The sanitizers end the test if memory is asked for what the header claims.
+// The sanitizers fail the test if the memory that the header states is allocated.
 TEST_F(IdxFile, RefusesAbsurdCountsWithoutTheirMemory) {
   expect_refused(idx_header({0xffffffff, 28, 28}) + counting_bytes(100), 3,
                  {"at offset 116 expected 4294967295 items of 784 bytes, 3367254359280 bytes",
@@ -129,7 +129,7 @@ TEST_F(IdxFile, RefusesGzipCutShort) {
   const std::string whole = gzip(kWhole);
   for (std::size_t cut : {std::size_t{3}, std::size_t{12}, whole.size() - 9, whole.size() - 1})
     expect_refused(whole.substr(0, cut), 3,
-                   {"expected sound gzip data, found 'unexpected end of file'",
+                   {"expected valid gzip data, found 'unexpected end of file'",
                     "the file is damaged, get it again"});
 }
 
@@ -138,7 +138,7 @@ TEST_F(IdxFile, RefusesAWrongChecksum) {
   damaged[damaged.size() - 8] ^= 1;
   expect_refused(
       damaged, 3,
-      {"of the decompressed content expected sound gzip data, found 'incorrect data check'"});
+      {"of the decompressed content expected valid gzip data, found 'incorrect data check'"});
 }
 
 TEST_F(IdxFile, RefusesDamagedGzip) {
@@ -149,4 +149,4 @@ TEST_F(IdxFile, RefusesDamagedGzip) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

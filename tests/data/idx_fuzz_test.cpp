@@ -1,4 +1,4 @@
-// A few thousand idx files that are nearly right.
+// A few thousand randomly damaged idx files.
 #include "damage.h"
 #include "data/idx_file.h"
 #include "data_files.h"
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 std::string damaged_file(Random& random) {
@@ -40,4 +40,4 @@ TEST(IdxFuzz, ParsesOrRefusesEveryFile) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

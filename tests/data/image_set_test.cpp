@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 const std::filesystem::path kShipped = LOCKSTEP_TEST_DATA;
@@ -37,7 +37,7 @@ TEST(ImageSet, TheFolderMayHoldThePublishedOne) {
   EXPECT_EQ(open_image_set({.name = "cifar10", .folder = folder.path()}).train->size(), 1000u);
 }
 
-TEST(ImageSet, SyntheticTakesItsSizeWithIt) {
+TEST(ImageSet, SyntheticParsesItsSize) {
   const ImageSet set =
       open_image_set({.name = "synthetic:1x8x9,train=30,test=5,classes=3", .folder = {}});
   EXPECT_EQ(set.train->shape, (ImageShape{1, 8, 9}));
@@ -48,10 +48,10 @@ TEST(ImageSet, SyntheticTakesItsSizeWithIt) {
   EXPECT_EQ(image_kind("synthetic:1x8x9,classes=3").classes, 3);
 }
 
-TEST(ImageSet, UnknownNamesAreAnsweredWithTheKnown) {
+TEST(ImageSet, UnknownNamesAreRefusedWithTheKnownOnes) {
   for (std::string_view name : {"nonsense", "", "synthetics", "MNIST"})
     expect_error<UsageError>([&] { check_image_set_name(name, "--data"); },
-                             {"--data is '", "there are mnist, cifar10 and synthetic"});
+                             {"--data is '", "choose from mnist, cifar10 and synthetic"});
   expect_error<UsageError>([&] { check_image_set_name("synthetic:huge", "--data"); }, {"'huge'"});
   expect_error<UsageError>([] { open_image_set({.name = "nonsense", .folder = {}}); }, {"mnist"});
 }
@@ -63,4 +63,4 @@ TEST(ImageSet, MissingDataAreNamed) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

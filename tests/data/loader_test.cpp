@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 /// Pixel p of image i is p + 10 i, its label i.
@@ -27,7 +27,7 @@ std::shared_ptr<const Images> numbered_images(std::size_t count, const ImageShap
   return images;
 }
 
-// Turns byte b into b / 255 exactly as written.
+// Maps byte b to b / 255.
 const Normalisation kPlain{.mean = {0.0f}, .deviation = {1.0f}};
 
 Batch load(const Loader& loader, const std::vector<std::uint32_t>& indices) {
@@ -45,7 +45,7 @@ TEST(Loader, PicksImagesInTheOrderAsked) {
                                               31 / 255.0f}));
 }
 
-TEST(Loader, NormalisesEachChannelByItsOwn) {
+TEST(Loader, NormalisesEachChannelSeparately) {
   const Loader loader(numbered_images(1, {2, 1, 2}),
                       {.mean = {0.5f, 0.25f}, .deviation = {0.5f, 2.0f}}, 0);
   const Batch batch = load(loader, {0});
@@ -73,7 +73,7 @@ TEST(Loader, PadsWithZerosAfterNormalising) {
   EXPECT_EQ(load(loader, {0}).pixels, expected);
 }
 
-TEST(Loader, ReplacesWhateverTheBatchHeld) {
+TEST(Loader, ReplacesTheContentOfTheBatch) {
   const Loader loader(numbered_images(3, {1, 2, 2}), kPlain, 2);
   Batch batch;
   batch.pixels.assign(1000, std::numeric_limits<float>::quiet_NaN());
@@ -105,7 +105,7 @@ TEST(Loader, MakesMnist32By32) {
   EXPECT_EQ(batch.pixels[2 * 32 + 2], (0.0f - 0.1307f) / 0.3081f);
   EXPECT_EQ(batch.pixels[7 * 32 + 23], (1.0f - 0.1307f) / 0.3081f);
   EXPECT_EQ(batch.labels[0], 5);
-  // Normalised by the whole set's numbers, a tenth of it is close to mean 0.
+  // With the full set's mean, a tenth of the set has a mean close to 0.
   const double sum = std::accumulate(batch.pixels.begin(), batch.pixels.end(), 0.0);
   EXPECT_NEAR(sum / (6000.0 * 784.0), 0.0, 0.02);
 }
@@ -117,7 +117,7 @@ TEST(Loader, RefusesANormalisationOfOtherChannels) {
                             "give one of each for every channel"});
 }
 
-TEST(Loader, RefusesADeviationThatCannotDivide) {
+TEST(Loader, RefusesADeviationThatIsNotPositive) {
   const auto images = numbered_images(1, {1, 1, 1});
   for (float deviation : {0.0f, -1.0f, std::numeric_limits<float>::quiet_NaN()})
     expect_error<UsageError>([&] { Loader(images, {.mean = {0.0f}, .deviation = {deviation}}, 0); },
@@ -138,4 +138,4 @@ TEST(Loader, ChecksTheIndices) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

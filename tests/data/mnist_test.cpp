@@ -10,7 +10,7 @@
 #include <numeric>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 const std::filesystem::path kShipped = std::filesystem::path(LOCKSTEP_TEST_DATA) / "mnist";
@@ -35,7 +35,7 @@ TEST(ShippedMnist, HasItsTestImages) {
   EXPECT_EQ(first_labels(images, 10), (std::vector<int>{7, 2, 1, 0, 4, 1, 4, 9, 5, 9}));
 }
 
-TEST(ShippedMnist, HasPixelsWhereTheyBelong) {
+TEST(ShippedMnist, HasTheRightPixels) {
   const Images images = read_mnist(kShipped, Split::train, 1);
   const std::uint8_t* five = images.pixels.data();
   // The first stroke of the first 5, and the empty border above it.
@@ -78,14 +78,14 @@ TEST_F(Mnist, ReadsPlainFiles) {
   EXPECT_EQ(images.pixels[784], 784 % 256);
 }
 
-TEST_F(Mnist, NamesTheFilesItMissed) {
+TEST_F(Mnist, NamesMissingFiles) {
   const std::string folder = folder_.path().string();
   expect_error<FileError>(
       [&] { read_mnist(folder_.path(), Split::train); },
-      {folder + ": neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz is here",
+      {folder + ": neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz found",
        "name the folder that holds MNIST's four idx files with --data-dir"});
   std::filesystem::remove(folder_.path() / "t10k-labels-idx1-ubyte");
-  expect_refused({"neither t10k-labels-idx1-ubyte nor t10k-labels-idx1-ubyte.gz is here"});
+  expect_refused({"neither t10k-labels-idx1-ubyte nor t10k-labels-idx1-ubyte.gz found"});
 }
 
 TEST_F(Mnist, RefusesAFolderThatIsAFile) {
@@ -101,7 +101,7 @@ TEST_F(Mnist, RefusesLabelsOfOtherImages) {
        "t10k-images-idx3-ubyte, found 2: get both files from one source"});
 }
 
-TEST_F(Mnist, ComparesCountsBehindTheLimitToo) {
+TEST_F(Mnist, ComparesCountsPastTheLimitToo) {
   labels(idx_header({2}) + counting_bytes(2));
   expect_error<FileError>([&] { read_mnist(folder_.path(), Split::test, 1); },
                           {"expected 3 labels, one for each image of", "found 2"});
@@ -129,10 +129,10 @@ TEST_F(Mnist, RefusesImagesInPlaceOfLabels) {
   expect_refused({"t10k-labels-idx1-ubyte: at offset 0 expected the idx magic number 00000801"});
 }
 
-TEST_F(Mnist, RefusesALimitOfNothing) {
+TEST_F(Mnist, RefusesALimitOfZero) {
   expect_error<UsageError>([&] { read_mnist(folder_.path(), Split::test, 0); },
-                           {"limited to 0 images: ask for at least 1"});
+                           {"limited to 0 images: request at least 1"});
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 std::shared_ptr<const Images> some_images() {
@@ -34,7 +34,7 @@ class PrefetcherTest : public ::testing::TestWithParam<int> {};
 
 INSTANTIATE_TEST_SUITE_P(Threads, PrefetcherTest, ::testing::Values(0, 1, 3));
 
-TEST_P(PrefetcherTest, HandsOverWhatTheLoaderLoadsInTheOrderAsked) {
+TEST_P(PrefetcherTest, ReturnsLoadedBatchesInTheOrderOfRequests) {
   Prefetcher prefetcher(loader(), GetParam());
   std::size_t asked = 0;
   for (std::size_t taken = 0; taken < 200; ++taken) {
@@ -47,7 +47,7 @@ TEST_P(PrefetcherTest, HandsOverWhatTheLoaderLoadsInTheOrderAsked) {
   }
 }
 
-TEST_P(PrefetcherTest, ABatchIsTheCallersUntilTheNext) {
+TEST_P(PrefetcherTest, ABatchIsValidUntilTheNext) {
   Prefetcher prefetcher(loader(), GetParam());
   for (std::size_t i = 0; i < 3; ++i) prefetcher.ask(images_of(i), 0);
   prefetcher.next();
@@ -58,7 +58,7 @@ TEST_P(PrefetcherTest, ABatchIsTheCallersUntilTheNext) {
   EXPECT_EQ(batch.labels, copy.labels);
 }
 
-TEST_P(PrefetcherTest, MayGoBeforeItsBatchesAreTaken) {
+TEST_P(PrefetcherTest, MayBeDestroyedBeforeItsBatchesAreTaken) {
   for (int i = 0; i < 20; ++i) {
     Prefetcher prefetcher(loader(), GetParam());
     for (std::size_t batch = 0; batch < 10; ++batch) prefetcher.ask(images_of(batch), 0);
@@ -66,7 +66,7 @@ TEST_P(PrefetcherTest, MayGoBeforeItsBatchesAreTaken) {
   }
 }
 
-TEST_P(PrefetcherTest, WhatLoadingThrowsIsThrownWhereTheBatchIsTaken) {
+TEST_P(PrefetcherTest, RethrowsAnExceptionOfLoading) {
   Prefetcher prefetcher(loader(), GetParam());
   prefetcher.ask(images_of(0), 0);
   prefetcher.ask(std::vector<std::uint32_t>{100}, 0);  // there is no such image
@@ -77,4 +77,4 @@ TEST_P(PrefetcherTest, WhatLoadingThrowsIsThrownWhereTheBatchIsTaken) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

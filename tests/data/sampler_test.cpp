@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 std::vector<std::uint32_t> copy(std::span<const std::uint32_t> values) {
@@ -36,12 +36,12 @@ std::vector<std::uint32_t> counting(std::size_t count) {
   return values;
 }
 
-TEST(Share, SlicesJoinToTheWhole) {
+TEST(Slice, SlicesCoverAllItems) {
   for (int size : {1, 2, 3, 4, 7, 16})
     for (std::size_t count : {0, 1, size - 1, size, size + 1, 255, 256, 10'000}) {
       std::size_t end = 0;
       for (int rank = 0; rank < size; ++rank) {
-        const Range range = share(count, rank, size);
+        const Range range = slice_of(count, rank, size);
         EXPECT_EQ(range.begin, end);
         EXPECT_GE(range.size(), count / static_cast<std::size_t>(size));
         EXPECT_LE(range.size(), count / static_cast<std::size_t>(size) + 1);
@@ -51,23 +51,23 @@ TEST(Share, SlicesJoinToTheWhole) {
     }
 }
 
-TEST(Share, IsTheFormula) {
-  EXPECT_EQ(share(10, 0, 4), (Range{0, 2}));
-  EXPECT_EQ(share(10, 1, 4), (Range{2, 5}));
-  EXPECT_EQ(share(10, 2, 4), (Range{5, 7}));
-  EXPECT_EQ(share(10, 3, 4), (Range{7, 10}));
+TEST(Slice, FollowsTheFormula) {
+  EXPECT_EQ(slice_of(10, 0, 4), (Range{0, 2}));
+  EXPECT_EQ(slice_of(10, 1, 4), (Range{2, 5}));
+  EXPECT_EQ(slice_of(10, 2, 4), (Range{5, 7}));
+  EXPECT_EQ(slice_of(10, 3, 4), (Range{7, 10}));
 }
 
-TEST(Share, DoesNotOverflow) {
+TEST(Slice, DoesNotOverflow) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(share(kMost, 2, 3).end, kMost);
-  EXPECT_EQ(share(kMost, 2, 3).begin, kMost / 3 * 2);
+  EXPECT_EQ(slice_of(kMost, 2, 3).end, kMost);
+  EXPECT_EQ(slice_of(kMost, 2, 3).begin, kMost / 3 * 2);
 }
 
-TEST(Share, RefusesARankOutsideTheWorld) {
+TEST(Slice, RefusesARankOutsideTheWorld) {
   for (auto [rank, size] : {std::pair{4, 4}, {-1, 4}, {0, 0}})
-    expect_error<UsageError>([&] { share(10, rank, size); },
-                             {fmt::format("rank {} of {} has no share", rank, size)});
+    expect_error<UsageError>([&] { slice_of(10, rank, size); },
+                             {fmt::format("rank {} of {} has no slice", rank, size)});
 }
 
 TEST(Sampler, CountsItsBatches) {
@@ -105,7 +105,7 @@ TEST(Sampler, ShufflesByEpochAndSeedAndNothingElse) {
   Sampler sampler({.count = 1000, .batch = 64, .seed = 7});
   const auto first = whole_epoch(sampler, 0);
   EXPECT_NE(whole_epoch(sampler, 1), first);
-  EXPECT_EQ(whole_epoch(sampler, 0), first) << "an earlier epoch asked for again";
+  EXPECT_EQ(whole_epoch(sampler, 0), first) << "an earlier epoch, requested again";
 
   Sampler other_batch({.count = 1000, .batch = 100, .seed = 7});
   EXPECT_EQ(whole_epoch(other_batch, 0), first);
@@ -124,7 +124,7 @@ TEST(Sampler, GivesTheSameNumbersOnEveryMachine) {
             (std::vector<std::uint32_t>{1994, 1352, 5110, 1590, 2612, 4690}));
 }
 
-// What every number of workers trains on, put together, is the one global batch.
+// The slices of all workers together are the one global batch, for every number of workers.
 TEST(Sampler, WorkersTogetherHaveTheGlobalBatch) {
   Sampler sampler({.count = 100, .batch = 32});
   for (int size : {1, 2, 3, 4, 8})
@@ -132,7 +132,7 @@ TEST(Sampler, WorkersTogetherHaveTheGlobalBatch) {
       const auto batch = sampler.batch(2, index);
       std::vector<std::uint32_t> joined;
       for (int rank = 0; rank < size; ++rank) {
-        const Range range = share(batch.size(), rank, size);
+        const Range range = slice_of(batch.size(), rank, size);
         const auto slice = batch.subspan(range.begin, range.size());
         joined.insert(joined.end(), slice.begin(), slice.end());
       }
@@ -140,13 +140,13 @@ TEST(Sampler, WorkersTogetherHaveTheGlobalBatch) {
     }
 }
 
-TEST(Sampler, RefusesWhatCannotBeSampled) {
+TEST(Sampler, RefusesInvalidSizes) {
   expect_error<UsageError>([] { Sampler({.count = 0, .batch = 1}); },
                            {"cannot sample from 0 images: the set must have 1 to 4294967295"});
   expect_error<UsageError>([] { Sampler({.count = 1ull << 32, .batch = 1}); },
                            {"cannot sample from 4294967296 images"});
   expect_error<UsageError>([] { Sampler({.count = 1, .batch = 0}); },
-                           {"a global batch of 0 images", "at least 1 (--batch)"});
+                           {"the global batch has 0 images", "at least 1 (--batch)"});
 }
 
 TEST(Sampler, ChecksTheIndex) {
@@ -155,4 +155,4 @@ TEST(Sampler, ChecksTheIndex) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

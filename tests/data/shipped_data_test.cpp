@@ -1,4 +1,4 @@
-// The page about the shipped data must be true of the data.
+// The checksums in the README of the shipped data are those of the files.
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 const std::filesystem::path kData = LOCKSTEP_TEST_DATA;
@@ -36,4 +36,4 @@ TEST(ShippedData, HasTheDigestsItsReadmeStates) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

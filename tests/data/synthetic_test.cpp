@@ -11,7 +11,7 @@
 #include <array>
 #include <string>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 using testing::expect_error;
@@ -27,7 +27,7 @@ std::string digest(const Images& images) {
   return sha.hex();
 }
 
-TEST(Synthetic, HasTheSizeThatWasAskedFor) {
+TEST(Synthetic, HasTheRequestedSize) {
   const Images train = make_synthetic(small(), Split::train);
   EXPECT_EQ(train.shape, (ImageShape{2, 9, 7}));
   EXPECT_EQ(train.classes, 4);
@@ -36,7 +36,7 @@ TEST(Synthetic, HasTheSizeThatWasAskedFor) {
   EXPECT_EQ(make_synthetic(small(), Split::test).size(), 13u);
 }
 
-TEST(Synthetic, HasEveryClassAsOften) {
+TEST(Synthetic, HasEveryClassEquallyOften) {
   const Images images = make_synthetic(small(), Split::train);
   std::array<int, 4> counts{};
   for (std::uint8_t label : images.labels) ++counts.at(label);
@@ -68,7 +68,7 @@ TEST(Synthetic, ASmallerSetIsTheBeginningOfALargerOne) {
   EXPECT_TRUE(std::equal(some.labels.begin(), some.labels.end(), all.labels.begin()));
 }
 
-/// The label whose training images have the mean that is nearest to an image.
+/// Classifies an image by the nearest mean of the training images of each label.
 class NearestMean {
  public:
   explicit NearestMean(const Images& train)
@@ -119,7 +119,7 @@ TEST(Synthetic, AcceptsTheSmallestAndUnevenSizes) {
               300u);
 }
 
-TEST(Synthetic, RefusesSizesThatMakeNoSense) {
+TEST(Synthetic, RefusesInvalidSizes) {
   const auto refuse = [](const SyntheticOptions& options, std::string_view part) {
     expect_error<UsageError>([&] { make_synthetic(options, Split::train); }, {part});
   };
@@ -127,10 +127,10 @@ TEST(Synthetic, RefusesSizesThatMakeNoSense) {
   refuse({.shape = {1, -1, 32}}, "sides must be from 1");
   refuse({.classes = 257}, "classes from 1 to 256");
   refuse({.train = 0}, "images at least 1");
-  refuse({.train = kAllItems}, "more than 16 GiB: ask for fewer or smaller ones");
+  refuse({.train = kAllItems}, "more than 16 GiB: use fewer or smaller images");
 }
 
-TEST(SyntheticText, NamesWhatIsToBeOtherwise) {
+TEST(SyntheticText, SetsOptions) {
   EXPECT_EQ(parse_synthetic("").shape, (ImageShape{3, 32, 32}));
   const SyntheticOptions some = parse_synthetic(":1x28x20,train=500");
   EXPECT_EQ(some.shape, (ImageShape{1, 28, 20}));
@@ -144,9 +144,9 @@ TEST(SyntheticText, NamesWhatIsToBeOtherwise) {
   EXPECT_EQ(all.seed, 0u);
 }
 
-TEST(SyntheticText, RefusesWhatItDoesNotKnow) {
+TEST(SyntheticText, RefusesUnknownOptions) {
   for (std::string_view text : {":", ":1x2", ":1x2x3x4", ":colour=2", ":train", "1x2x3", ":,"})
-    expect_error<UsageError>([&] { parse_synthetic(text); }, {"says nothing about synthetic"});
+    expect_error<UsageError>([&] { parse_synthetic(text); }, {"is not an option of synthetic"});
   expect_error<UsageError>([] { parse_synthetic(":train=-1"); }, {"synthetic's train is '-1'"});
   expect_error<UsageError>([] { parse_synthetic(":0x2x3"); },
                            {"a side of synthetic images is '0'"});
@@ -154,4 +154,4 @@ TEST(SyntheticText, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -10,7 +10,7 @@
 
 #include <map>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 using Members = std::map<std::string, std::string>;
@@ -20,7 +20,7 @@ Members read_all(const std::filesystem::path& path) {
   Members members;
   while (const auto header = tar.next()) {
     std::string content;
-    std::array<std::uint8_t, 100> buffer;  // never a whole block, so that reads cross their ends
+    std::array<std::uint8_t, 100> buffer;  // smaller than a block, so that reads cross block ends
     for (std::size_t got = buffer.size(); got == buffer.size();) {
       got = tar.read(buffer);
       content.append(reinterpret_cast<const char*>(buffer.data()), got);
@@ -54,7 +54,7 @@ TEST_F(Tar, ReadsPlainAndGzipAlike) {
                                       {"set/two", counting_bytes(1300)}}));
 }
 
-TEST_F(Tar, SkipsWhatIsNotRead) {
+TEST_F(Tar, SkipsUnreadFiles) {
   const auto path = folder_.write(
       "some.tar", tar_member("a", counting_bytes(5000)) + tar_member("b", "bb") + kTarEnd);
   TarFile tar(path);
@@ -79,18 +79,18 @@ TEST_F(Tar, JoinsThePrefixOfALongName) {
   EXPECT_EQ(read(header + kTarEnd), (Members{{"prefix/name", ""}}));
   header.replace(345, 6, "../../");
   put_sum(header);
-  expect_refused(header + kTarEnd, {"found one that leads out of it"});
+  expect_refused(header + kTarEnd, {"found one outside of it"});
 }
 
-TEST_F(Tar, RefusesNamesThatLeadOut) {
+TEST_F(Tar, RefusesNamesOutsideTheFolder) {
   for (std::string_view name : {"/etc/passwd", "../up", "a/../../up", "a/..", "..", ""})
     expect_refused(tar_member("fine", "") + tar_member(name, "x") + kTarEnd,
                    {"at offset 512 of the decompressed archive expected a name within the "
                     "archive's folder"});
-  EXPECT_EQ(read(tar_member("a..b/..c", "") + kTarEnd).size(), 1u) << "dots alone do no harm";
+  EXPECT_EQ(read(tar_member("a..b/..c", "") + kTarEnd).size(), 1u) << "names with dots are allowed";
 }
 
-TEST_F(Tar, RefusesAllThatIsNeitherFileNorFolder) {
+TEST_F(Tar, RefusesMembersThatAreNeitherFileNorFolder) {
   for (char type : {'1', '2', '3', '4', '6', '7', 'L', 'K', 'S', 'Z'})
     expect_refused(tar_member("member", "", type) + kTarEnd,
                    {"at offset 0", "expected a file or a folder, found a member of type"});
@@ -117,7 +117,7 @@ TEST_F(Tar, RefusesAnArchiveThatEndsEarly) {
   expect_refused(archive, {"at offset 1536", "found the end after 0: get it again"});
 }
 
-TEST_F(Tar, RefusesWhatIsNoTar) {
+TEST_F(Tar, RefusesFilesThatAreNotTar) {
   expect_refused("<!DOCTYPE html>" + std::string(600, ' '), {"at offset 0"});
 }
 
@@ -134,4 +134,4 @@ TEST_F(Tar, ReadsOrRefusesEveryDamagedArchive) {
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

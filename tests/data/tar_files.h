@@ -1,4 +1,4 @@
-// Tar archives, right and wrong.
+// Writers of valid and damaged tar archives.
 #pragma once
 
 #include "data/tar_file.h"
@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 
-/// Writes the sum that belongs to a header's other bytes.
+/// Writes a header's checksum.
 inline void put_sum(std::string& header) {
   header.replace(148, 8, 8, ' ');
   unsigned sum = 0;
@@ -38,4 +38,4 @@ inline std::string tar_member(std::string_view name, std::string_view content, c
 
 inline const std::string kTarEnd(2 * kTarBlock, '\0');
 
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

@@ -1,4 +1,4 @@
-// What happens between a download and the files it brought.
+// Unpacking of downloaded archives.
 #include "data/unpack.h"
 
 #include <lockstep/error.h>
@@ -12,7 +12,7 @@
 
 #include <set>
 
-namespace lockstep::data {
+namespace lockstep::internal::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ class Unpack : public ::testing::Test {
   void expect_refused(const Archive& archive, const std::string& content,
                       std::initializer_list<std::string_view> parts) {
     expect_error<FileError>([&] { run(archive, content); }, parts);
-    EXPECT_EQ(names(), (std::set<std::string>{})) << "nothing is to be left behind";
+    EXPECT_EQ(names(), (std::set<std::string>{})) << "no file may be left behind";
   }
 
   fs::path out() const { return folder_.path() / "out"; }
@@ -64,14 +64,14 @@ TEST_F(Unpack, GzipGivesItsFile) {
   EXPECT_TRUE(is_published(gzip_.files[0], out()));
 }
 
-TEST_F(Unpack, TarGivesTheFilesThatAreKnownAndNoOthers) {
+TEST_F(Unpack, TarGivesTheKnownFilesOnly) {
   run(tar_, gzip(tar_member("set/readme.html", "<p>") + tar_member("set/two", two_) +
                  tar_member("set/one", one_) + kTarEnd));
   EXPECT_EQ(names(), (std::set<std::string>{"one", "two"}));
   EXPECT_EQ(read_file(out() / "one"), one_);
 }
 
-TEST_F(Unpack, ReplacesWhatIsThere) {
+TEST_F(Unpack, ReplacesExistingFiles) {
   write_file(out() / "one", "old");
   write_file(out() / "one.part", "half of an earlier one");
   EXPECT_FALSE(is_published(gzip_.files[0], out()));
@@ -100,24 +100,24 @@ TEST_F(Unpack, RefusesAnArchiveThatLacksAFile) {
 }
 
 TEST_F(Unpack, RefusesDamagedArchives) {
-  expect_refused(gzip_, gzip(one_).substr(0, 200), {"expected sound gzip data"});
-  expect_refused(tar_, tar_member("../one", one_) + kTarEnd, {"leads out of it"});
+  expect_refused(gzip_, gzip(one_).substr(0, 200), {"expected valid gzip data"});
+  expect_refused(tar_, tar_member("../one", one_) + kTarEnd, {"found one outside of it"});
   expect_refused(tar_, tar_member("one", "", '2') + kTarEnd, {"which may be a link"});
 }
 
-TEST_F(Unpack, StopsWhenItIsTold) {
+TEST_F(Unpack, StopsOnRequest) {
   expect_error<Error>(
       [&] { unpack(gzip_, folder_.write("archive", gzip(one_)), out(), [] { return false; }); },
       {"interrupted"});
   EXPECT_EQ(names(), (std::set<std::string>{}));
 }
 
-TEST_F(Unpack, AFullDiskIsNoFaultOfTheArchive) {
+TEST_F(Unpack, AFullDiskIsAWriteError) {
   fs::remove(out());
   EXPECT_THROW(run(gzip_, gzip(one_)), WriteError);
 }
 
-TEST(PartFile, KeepsWhatIsThereAndIsLocked) {
+TEST(PartFile, KeepsItsContentAndIsLocked) {
   TemporaryFolder folder;
   const fs::path path = folder.write("file.part", "begin");
   PartFile part(path);
@@ -130,7 +130,7 @@ TEST(PartFile, KeepsWhatIsThereAndIsLocked) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(PublishedSets, SumsMayBeOthers) {
+TEST(PublishedSets, SumsCanBeReplaced) {
   TemporaryFolder folder;
   const std::string sum(64, 'a');
   const PublishedSet cifar10 = published_set("cifar10");
@@ -146,8 +146,8 @@ TEST(PublishedSets, SumsMayBeOthers) {
   for (const std::string& bad : {sum + "  other.bin\n", sum + "\n", std::string("no sum"),
                                  std::string(), "A" + sum + "  test_batch.bin"})
     expect_error<FileError>([&] { with_sums_of(cifar10, folder.write("sums", bad)); }, {"sums: "});
-  expect_error<UsageError>([] { published_set("synthetic"); }, {"there are mnist and cifar10"});
+  expect_error<UsageError>([] { published_set("synthetic"); }, {"use mnist or cifar10"});
 }
 
 }  // namespace
-}  // namespace lockstep::data
+}  // namespace lockstep::internal::data

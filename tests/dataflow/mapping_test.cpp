@@ -4,14 +4,14 @@
 #include <lockstep/error.h>
 
 #include "base/random.h"
-#include "dataflow/networks.h"
+#include "dataflow/models.h"
 #include "dataflow/search.h"
 
 #include <gtest/gtest.h>
 
 #include <gmock/gmock.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 namespace {
 
 using ::testing::HasSubstr;
@@ -57,10 +57,10 @@ TEST(DataflowMapping, EveryRuleIsNamed) {
   };
   EXPECT_EQ(reason({16, 2, 13, 16, 3, 2, 1}), "allowed");
   EXPECT_THAT(reason({16, 2, 13, 0, 3, 2, 1}), HasSubstr("at least 1"));
-  EXPECT_THAT(reason({16, 3, 13, 16, 3, 2, 1}), HasSubstr("n is 3, and the batch has 2"));
-  EXPECT_THAT(reason({16, 1, 14, 16, 3, 2, 1}), HasSubstr("e is 14, and the output has 13"));
-  EXPECT_THAT(reason({20, 1, 13, 16, 3, 2, 1}), HasSubstr("no multiple of p · t = 16"));
-  EXPECT_THAT(reason({16, 1, 13, 16, 3, 5, 1}), HasSubstr("room for 4 sets of 3×13"));
+  EXPECT_THAT(reason({16, 3, 13, 16, 3, 2, 1}), HasSubstr("n is 3, but the batch has 2"));
+  EXPECT_THAT(reason({16, 1, 14, 16, 3, 2, 1}), HasSubstr("e is 14, but the output has 13"));
+  EXPECT_THAT(reason({20, 1, 13, 16, 3, 2, 1}), HasSubstr("not a multiple of p · t = 16"));
+  EXPECT_THAT(reason({16, 1, 13, 16, 3, 5, 1}), HasSubstr("space for 4 sets of 3×13"));
   EXPECT_THAT(reason({16, 1, 13, 16, 5, 2, 1}), HasSubstr("q · S is 15 words"));
   EXPECT_THAT(reason({24, 1, 13, 24, 4, 2, 1}), HasSubstr("p · q · S is 288 words"));
   EXPECT_THAT(reason({25, 1, 13, 25, 1, 2, 1}), HasSubstr("p is 25 words"));
@@ -73,19 +73,19 @@ TEST(DataflowMapping, EveryRuleIsNamed) {
               HasSubstr("the filter buffer has 256"));
 }
 
-TEST(DataflowMapping, WhatFitsNoMappingIsRefusedWithTheReason) {
+TEST(DataflowMapping, LayersWithoutAMappingAreRefusedWithTheReason) {
   const Chip chip;
   expect_refused(layer_of(20, 13, 1, 1), chip,
                  "a filter of 13 rows is taller than the array of 12");
   Layer wide = layer_of(20, 3, 1, 1);
   wide.kernel_width = 13;
-  expect_refused(wide, chip, "q · S is 13 words, and an element has 12");
+  expect_refused(wide, chip, "q · S is 13 words, but an element has 12");
   Chip small;
   small.buffer_bytes = 64;
   expect_refused(layer_of(20, 3, 1, 1), small, "the buffer has 32");
 }
 
-TEST(DataflowMapping, SizesThatMakeNoLayerOrChipAreRefused) {
+TEST(DataflowMapping, InvalidLayersAndChipsAreRefused) {
   const Chip chip;
   expect_refused(layer_of(0, 3, 1, 1), chip, "height is 0");
   expect_refused(layer_of(5, 3, 0, 1), chip, "channels is 0");
@@ -104,10 +104,10 @@ TEST(DataflowMapping, SizesThatMakeNoLayerOrChipAreRefused) {
   none = Chip{};
   none.energy.dram = -1;
   expect_refused(layer_of(5, 3, 1, 1), none, "energy is -1");
-  EXPECT_THAT([] { network_layers("vgg99", 1); }, Throws<UsageError>());
+  EXPECT_THAT([] { model_layers("vgg99", 1); }, Throws<UsageError>());
 }
 
-/// All mappings of small layers, tried one by one.
+/// The least cost over all mappings of a small layer, tried one by one.
 double least_of_all(const Layer& layer, const Chip& chip, Goal goal) {
   double least = 1e300;
   Mapping at;
@@ -153,4 +153,4 @@ TEST(DataflowSearch, NoAllowedMappingIsBetter) {
 }
 
 }  // namespace
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -35,7 +35,7 @@ class DataflowPage(PageTest):
 class Player(DataflowPage):
     def test_steps_through_the_example(self):
         file = self.make("--example")
-        self.expect_nothing_asked_for(file)
+        self.expect_no_requests(file)
         self.expect_drawn(canvases=1)
         self.assertEqual(self.text("#cycle-number"), "cycle 1 of 6")
         self.assertEqual(self.counters(), (4, 4, 6, 0, 0, 0))
@@ -112,7 +112,7 @@ class Player(DataflowPage):
 class Layers(DataflowPage):
     def test_bars_of_every_layer(self):
         file = self.make("--model", "alexnet", "--mapping", "published")
-        self.expect_nothing_asked_for(file)
+        self.expect_no_requests(file)
         self.expect_drawn(canvases=4)
         labels = self.browser.run("return Chart.getChart(document.querySelector('canvas')).data.labels;")
         self.assertEqual(labels, ["C1", "C2", "C3", "C4", "C5"])
@@ -122,7 +122,7 @@ class Layers(DataflowPage):
         self.assertAlmostEqual(stacked[0][1], 0.8958, places=3)  # 10⁹ multiply-accumulates
         rows = self.table("Mapping and time")
         self.assertEqual(rows[1][:9], ["C1", "2 × 11×7", "96", "1", "7", "16", "1", "1", "2"])
-        self.assertEqual(self.table("Beside what was measured on the chip")[-1][3:5], ["100.2", "103.5"])
+        self.assertEqual(self.table("Compared with measurements of the chip")[-1][3:5], ["100.2", "103.5"])
         self.assertIn("148", self.text("#figures"))
 
     def test_dataflows_and_passes_side_by_side(self):

@@ -1,4 +1,4 @@
-// The array that really computes: against plain convolutions, known examples, and the closed forms.
+// The simulated array against plain convolutions, known examples, and the closed forms.
 #include "dataflow/simulator.h"
 
 #include "base/random.h"
@@ -10,7 +10,7 @@
 
 #include <map>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 namespace {
 
 Operands small(const char* filter, const char* input) {
@@ -31,7 +31,7 @@ std::map<Count, std::vector<Value>> row_products(const Operands& operands, Count
   return rows;
 }
 
-TEST(DataflowSimulator, TheSmallExampleNumberForNumber) {
+TEST(DataflowSimulator, ComputesTheSmallExample) {
   Simulation simulation;
   const auto rows = row_products(small("1,2;3,4", "1,2,3;4,5,6;7,8,9"), 1, simulation);
   EXPECT_EQ(rows.at(0), (std::vector<Value>{5, 8}));
@@ -49,7 +49,7 @@ TEST(DataflowSimulator, TheSmallExampleNumberForNumber) {
   EXPECT_EQ(its.product_cycles, 4);
 }
 
-TEST(DataflowSimulator, TheHandCalculationWithTwoProductsACycle) {
+TEST(DataflowSimulator, ComputesTheHandCalculationWithTwoProductsPerCycle) {
   Simulation simulation;
   const Operands operands = small("-1,2;0,1", "1,3,9;2,4,5;0,1,7");
   const auto rows = row_products(operands, 2, simulation);
@@ -76,7 +76,7 @@ Layer random_layer(Random& random) {
   return layer;
 }
 
-/// A mapping that the rules allow, drawn until one is found.
+/// A random mapping that the rules allow.
 Mapping random_mapping(Random& random, const Layer& layer, const Chip& chip) {
   for (int trial = 0; trial < 200; ++trial) {
     Mapping mapping{.n = draw(random, layer.batch),
@@ -114,8 +114,8 @@ TEST(DataflowSimulator, ThousandsOfRandomShapesEqualAPlainConvolution) {
   }
 }
 
-/// Where all strips are full, whatever is counted in a closed form is counted one by one, too.
-TEST(DataflowSimulator, CountersAreThoseOfTheClosedForms) {
+/// With full strips only, the counters equal the closed forms.
+TEST(DataflowSimulator, CountersEqualTheClosedForms) {
   Random random(1);
   int compared = 0;
   for (std::uint64_t trial = 0; trial < 2000; ++trial) {
@@ -142,7 +142,7 @@ TEST(DataflowSimulator, CountersAreThoseOfTheClosedForms) {
   EXPECT_GT(compared, 1000);
 }
 
-TEST(DataflowSimulator, ElementsHaveAPlaceEachAndStayOnTheArray) {
+TEST(DataflowSimulator, ElementsHaveDistinctPositionsOnTheArray) {
   Random random(2);
   for (int trial = 0; trial < 300; ++trial) {
     const Layer layer = random_layer(random);
@@ -162,7 +162,7 @@ TEST(DataflowSimulator, ElementsHaveAPlaceEachAndStayOnTheArray) {
   }
 }
 
-TEST(DataflowRecording, HasAllThatHappened) {
+TEST(DataflowRecording, HasAllEvents) {
   const Recording recording = record(small("1,2;3,4", "1,2,3;4,5,6;7,8,9"), Chip{}, {.e = 2}, 1);
   EXPECT_EQ(recording.json["cycles"].size(), 6u);
   EXPECT_EQ(recording.json["passes"][0]["elements"].size(), 4u);
@@ -171,4 +171,4 @@ TEST(DataflowRecording, HasAllThatHappened) {
 }
 
 }  // namespace
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,4 +1,4 @@
-// Operands that people type.
+// Parsing of operands.
 #include "dataflow/tensor.h"
 
 #include <lockstep/error.h>
@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 namespace {
 
 using nlohmann::json;
@@ -29,7 +29,7 @@ TEST(DataflowTensor, RowsAndListsAreTheSame) {
   EXPECT_EQ(parse_tensor("[[[1]], [[2]]]", "it").channels, 2);
 }
 
-TEST(DataflowTensor, WhatIsNoneIsNamed) {
+TEST(DataflowTensor, MalformedTensorsAreRefused) {
   const auto tensor = [](const char* text) { return [text] { parse_tensor(text, "--filter"); }; };
   expect_refused(tensor(""), "--filter: it is empty");
   expect_refused(tensor("1,2;3"), "--filter: rows and planes differ in length");
@@ -38,9 +38,9 @@ TEST(DataflowTensor, WhatIsNoneIsNamed) {
   expect_refused(tensor("[1, 2]"), "2 to 4 dimensions");
   expect_refused(tensor("[[[[[1]]]]]"), "2 to 4 dimensions");
   expect_refused(tensor("[[]]"), "a dimension is empty");
-  expect_refused(tensor("[[1.5]]"), "1.5 is no whole number");
+  expect_refused(tensor("[[1.5]]"), "1.5 is not a whole number");
   expect_refused(tensor("[[1], 2]"), "differ in length");
-  expect_refused(tensor("[[99999999999999999999]]"), "is no whole number");
+  expect_refused(tensor("[[99999999999999999999]]"), "is not a whole number");
   expect_refused(tensor("[[1"), "it is not JSON");
 }
 
@@ -49,7 +49,8 @@ TEST(DataflowTensor, OperandsOfTheWrongShapeAreNamed) {
   expect_refused(operands("[]"), "a JSON object with filter and input");
   expect_refused(operands(R"({"filter": [[1]]})"), "a JSON object with filter and input");
   expect_refused(operands(R"({"filter": 1, "input": [[1]]})"), "filter: there must be 2 to 4");
-  expect_refused(operands(R"({"filter": [[1]], "input": [[1]], "pad": 1})"), "a field 'pad'");
+  expect_refused(operands(R"({"filter": [[1]], "input": [[1]], "pad": 1})"),
+                 "an unknown field 'pad'");
   expect_refused(operands(R"({"filter": [[1]], "input": [[1]], "stride": "2"})"),
                  "stride is \"2\"");
   const auto layer = [](const char* text) {
@@ -61,7 +62,7 @@ TEST(DataflowTensor, OperandsOfTheWrongShapeAreNamed) {
                  "2 channels and the input 1");
 }
 
-TEST(DataflowTensor, ASeedsNumbersAreAlwaysTheSame) {
+TEST(DataflowTensor, EqualSeedsGiveEqualNumbers) {
   const Layer layer{
       .name = "L", .channels = 2, .height = 4, .width = 4, .kernel_height = 2, .kernel_width = 2};
   EXPECT_EQ(random_operands(layer, 7).input, random_operands(layer, 7).input);
@@ -69,4 +70,4 @@ TEST(DataflowTensor, ASeedsNumbersAreAlwaysTheSame) {
 }
 
 }  // namespace
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -3,12 +3,12 @@
 
 #include <lockstep/error.h>
 
-#include "dataflow/networks.h"
+#include "dataflow/models.h"
 #include "dataflow/other_dataflows.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 namespace {
 
 Count macs_of(const Layer& layer, const Chip& chip, Pass pass) {
@@ -17,7 +17,7 @@ Count macs_of(const Layer& layer, const Chip& chip, Pass pass) {
   return macs;
 }
 
-/// Every product of the input's gradient, counted by its definition.
+/// The number of products of the input gradient, counted by its definition.
 Count counted_input_gradient(const Layer& layer) {
   const auto along = [&](Count size, Count taps) {
     Count pairs = 0;
@@ -32,20 +32,20 @@ Count counted_input_gradient(const Layer& layer) {
 
 TEST(DataflowTraining, PartsHaveTheMultiplicationsOfThePass) {
   const Chip chip;
-  for (const std::string& network : network_names())
-    for (const Layer& layer : network_layers(network, 2)) {
+  for (const std::string& model : model_names())
+    for (const Layer& layer : model_layers(model, 2)) {
       EXPECT_EQ(macs_of(layer, chip, Pass::kForward), layer.macs());
       EXPECT_EQ(macs_of(layer, chip, Pass::kInputGradient), counted_input_gradient(layer))
-          << network << " " << layer.name;
+          << model << " " << layer.name;
       const Count needed = useful_macs(layer, Pass::kWeightGradient);
       const Count done = macs_of(layer, chip, Pass::kWeightGradient);
-      EXPECT_GE(done, needed) << network << " " << layer.name;
+      EXPECT_GE(done, needed) << model << " " << layer.name;
       EXPECT_LE(static_cast<double>(done), 1.2 * static_cast<double>(needed))
-          << network << " " << layer.name;
+          << model << " " << layer.name;
     }
 }
 
-TEST(DataflowTraining, AWeightGradientWithoutPiecesHasNothingToFillUp) {
+TEST(DataflowTraining, AWeightGradientInOnePieceHasNoPadding) {
   const Layer layer{.name = "L",
                     .batch = 3,
                     .channels = 4,
@@ -63,9 +63,9 @@ TEST(DataflowTraining, AWeightGradientWithoutPiecesHasNothingToFillUp) {
   EXPECT_EQ(macs_of(layer, Chip{}, Pass::kWeightGradient), layer.macs());
 }
 
-TEST(DataflowTraining, NobodyNeedsTheFirstInputsGradient) {
+TEST(DataflowTraining, TheFirstLayerHasNoInputGradient) {
   const std::vector<Result> results =
-      evaluate_training(network_layers("lenet5", 2), Chip{}, Goal::kEnergy);
+      evaluate_training(model_layers("lenet5", 2), Chip{}, Goal::kEnergy);
   ASSERT_EQ(results.size(), 8u);
   EXPECT_EQ(results[1].pass, "weight gradient");
   EXPECT_EQ(results[3].pass, "input gradient");
@@ -75,23 +75,23 @@ TEST(DataflowTraining, NobodyNeedsTheFirstInputsGradient) {
   }
 }
 
-TEST(DataflowOthers, RowsThatStayCostLeastAsWasPublished) {
+TEST(DataflowOthers, RowStationaryCostsLeast) {
   const Chip chip;
-  for (const char* network : {"alexnet", "vgg16"}) {
+  for (const char* model : {"alexnet", "vgg16"}) {
     double rows = 0;
-    for (const Layer& layer : network_layers(network, 4))
+    for (const Layer& layer : model_layers(model, 4))
       rows += evaluate(layer, chip, best_mapping(layer, chip, Goal::kEnergy)).energy.total();
     for (const std::string& name : other_dataflows()) {
       double others = 0;
-      for (const Layer& layer : network_layers(network, 4))
+      for (const Layer& layer : model_layers(model, 4))
         others += evaluate_other(name, layer, chip, Goal::kEnergy).energy.total();
-      EXPECT_GT(others, 1.1 * rows) << network << " " << name;
+      EXPECT_GT(others, 1.1 * rows) << model << " " << name;
     }
   }
 }
 
-TEST(DataflowOthers, NoLessIsFetchedThanThereIs) {
-  for (const Layer& layer : network_layers("vgg11", 2))
+TEST(DataflowOthers, EveryWordIsFetchedAtLeastOnce) {
+  for (const Layer& layer : model_layers("vgg11", 2))
     for (const std::string& name : other_dataflows()) {
       const Result result = evaluate_other(name, layer, Chip{}, Goal::kEnergy);
       EXPECT_GE(result.accesses.dram.filter, layer.weights()) << name;
@@ -99,9 +99,9 @@ TEST(DataflowOthers, NoLessIsFetchedThanThereIs) {
       EXPECT_GE(result.time.compute * 168, layer.macs()) << name;
       EXPECT_LE(result.active_elements, 168) << name;
     }
-  EXPECT_THROW(evaluate_other("tide", network_layers("vgg11", 2)[0], Chip{}, Goal::kTime),
+  EXPECT_THROW(evaluate_other("tide", model_layers("vgg11", 2)[0], Chip{}, Goal::kTime),
                UsageError);
 }
 
 }  // namespace
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,5 +1,5 @@
-// Optimizers beside PyTorch's, and LARS and LAMB beside their definitions: the numbers are those of
-// tests/reference/optimizers.py.
+// Compares optimizers with PyTorch's, and LARS and LAMB with their definitions. The reference
+// numbers come from tests/reference/optimizers.py.
 #include "optim/optimizers.h"
 
 #include <lockstep/error.h>
@@ -17,7 +17,7 @@
 #include <cstring>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 namespace {
 
 using Json = nlohmann::json;
@@ -28,7 +28,7 @@ const Json& reference() {
   return json;
 }
 
-/// Two elements of nothing lie before each tensor but the first.
+/// Number of unused elements before each tensor but the first.
 constexpr std::size_t kGap = 2;
 
 std::vector<TensorRange> tensors_of(const Json& optimizer_case) {
@@ -73,8 +73,8 @@ OptimizerOptions options_of(const Json& optimizer_case) {
           .trust = optimizer_case.value("trust", usual.trust)};
 }
 
-/// A case on its way: weights that are taken along the script's gradients. Where the optimizer
-/// allows it, each step is made in parts of so many elements.
+/// Runs one case: applies the script's gradients to the weights. If the optimizer allows it, each
+/// step is made in parts of `part` elements.
 template <typename T>
 class Walk {
  public:
@@ -100,7 +100,7 @@ class Walk {
       optimizer_->step(begin, std::min(part_, weights_.size() - begin));
   }
 
-  /// The farthest that a weight is from where it should be.
+  /// The largest difference of a weight from its reference.
   double distance_from(const std::string& moment) const {
     const std::vector<double> expected = spread<double>(case_.at(moment), tensors_);
     double most = 0;
@@ -150,14 +150,14 @@ TEST_P(Reference, IsMetInPartsToTheBit) {
   EXPECT_EQ(parts.weights(), whole.weights());
 }
 
-TEST_P(Reference, IsMetByOneThatGoesOnFromItsState) {
+TEST_P(Reference, IsMetAfterRestoringTheState) {
   Walk<float> whole(case_), first(case_), second(case_);
   for (int step = 0; step < 7; ++step) {
     whole.step();
     first.step();
     second.step();
   }
-  // The second forgets all, and is given what the first knows.
+  // The second starts with an empty state and restores that of the first.
   second.optimizer().set_steps(0);
   const auto saved = first.optimizer().state();
   const auto restored = second.optimizer().state();
@@ -186,7 +186,7 @@ TEST(Optimizers, AllCasesOfTheReferenceAreTried) {
   EXPECT_EQ(reference().at("cases").size(), 14u);
 }
 
-TEST(Optimizers, ThatNeedWholeTensorsSaySoAndTakeNoLess) {
+TEST(Optimizers, ThatNeedWholeTensorsRefuseParts) {
   for (const std::string& name : optimizer_names()) {
     std::vector<float> weights(8, 1), gradients(8, 1);
     const auto optimizer = make_optimizer<float>({weights, gradients, {{0, 3, true}, {4, 4, true}}},
@@ -204,7 +204,7 @@ TEST(Optimizers, ThatNeedWholeTensorsSaySoAndTakeNoLess) {
   }
 }
 
-TEST(Optimizers, ThatCountStepsNoticeThatNoneBegan) {
+TEST(Optimizers, ThatCountStepsRequireBeginStep) {
   std::vector<float> weights(2), gradients(2);
   for (const char* name : {"adam", "adamw", "lamb"})
     EXPECT_THROW(make_optimizer<float>({weights, gradients}, {.name = name})->step(0, 2),
@@ -229,11 +229,11 @@ TEST(Optimizers, GiveTheSameBitsWithOneThreadAsWithMany) {
       }
       return weights;
     };
-    EXPECT_EQ(train(kCount), train(10'000)) << name;  // the latter are too few to be shared out
+    EXPECT_EQ(train(kCount), train(10'000)) << name;  // the latter run on one thread
   }
 }
 
-TEST(Optimizers, LarsWithoutAnythingToAdaptIsSgd) {
+TEST(Optimizers, LarsWithARatioOfOneEqualsSgd) {
   std::vector<double> one{1, 2, 3}, other = one;
   const std::vector<double> gradients{1, -2, 0.5};
   const std::vector<TensorRange> spared{{0, 3, false}};
@@ -247,7 +247,7 @@ TEST(Optimizers, LarsWithoutAnythingToAdaptIsSgd) {
   EXPECT_EQ(one, other);
 }
 
-TEST(Optimizers, WeightsOrGradientsOfZeroAreNoReasonToDivideByIt) {
+TEST(Optimizers, WeightsOrGradientsOfZeroStayFinite) {
   for (const char* name : {"lars", "lamb"}) {
     std::vector<float> weights{0, 0, 1, 1};
     const std::vector<float> gradients{1, 1, 0, 0};
@@ -260,7 +260,7 @@ TEST(Optimizers, WeightsOrGradientsOfZeroAreNoReasonToDivideByIt) {
   }
 }
 
-TEST(Optimizers, OptionsThatMakeNoSenseAreRefusedWithTheRange) {
+TEST(Optimizers, InvalidOptionsAreRefusedWithTheRange) {
   auto expect_refusal = [](OptimizerOptions options, std::string_view words) {
     std::vector<float> weights(1);
     testing::expect_error<UsageError>(
@@ -274,13 +274,13 @@ TEST(Optimizers, OptionsThatMakeNoSenseAreRefusedWithTheRange) {
   expect_refusal({.name = "adamw", .weight_decay = -1}, "it must be 0 or more");
   expect_refusal({.name = "lars", .momentum = 1}, "it must be from 0 to below 1");
   expect_refusal({.name = "lars", .nesterov = true}, "needs a momentum above 0");
-  expect_refusal({.name = "lamb", .beta1 = 1}, "beta1 of 1 makes no sense: it must be from 0 to");
+  expect_refusal({.name = "lamb", .beta1 = 1}, "the beta1 is 1: it must be from 0 to");
   expect_refusal({.name = "adam", .beta2 = -0.1}, "beta2");
   expect_refusal({.name = "lamb", .epsilon = 0}, "it must be more than 0");
   expect_refusal({.name = "lars", .trust = 0}, "it must be more than 0");
 }
 
-TEST(Clipping, ByNormIsExactHoweverTheTensorsLie) {
+TEST(Clipping, ByNormIsExactForAnyTensorOrder) {
   // 3, 4 and 12 make 13.
   std::vector<double> gradients{3, 0, 0, 4, 12};
   const std::vector<TensorRange> tensors{{3, 2}, {0, 1}};
@@ -301,7 +301,7 @@ TEST(Clipping, AddsManySmallValuesUpWithoutLosingThem) {
   EXPECT_NEAR(norm * norm - 1e4, small, small * 1e-4);
 }
 
-TEST(Clipping, ByValueKeepsWhatIsNotANumber) {
+TEST(Clipping, ByValueKeepsNan) {
   std::vector<float> gradients{-3, 0.5, 3, std::nanf("")};
   clip_values<float>(gradients, 1);
   EXPECT_EQ(gradients[0], -1);
@@ -311,4 +311,4 @@ TEST(Clipping, ByValueKeepsWhatIsNotANumber) {
 }
 
 }  // namespace
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

@@ -1,4 +1,5 @@
-// Schedules beside PyTorch's schedulers (tests/reference/optimizers.py), and texts that are none.
+// Compares schedules with PyTorch's schedulers (tests/reference/optimizers.py), and tries malformed
+// texts.
 #include "optim/schedule.h"
 
 #include <lockstep/error.h>
@@ -11,7 +12,7 @@
 
 #include <cmath>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 namespace {
 
 using Json = nlohmann::json;
@@ -31,7 +32,7 @@ void expect_rates(const std::string& text, const std::vector<double>& rates, dou
     EXPECT_NEAR(schedule.rate(step), rates[step], 1e-12) << text << ", step " << step;
 }
 
-TEST(Schedules, AreThoseOfTorch) {
+TEST(Schedules, EqualTorchs) {
   for (const auto& [text, rates] : reference().at("rates").items()) expect_rates(text, rates, 0);
   EXPECT_EQ(reference().at("rates").size(), 10u);
 }
@@ -48,7 +49,7 @@ TEST(Schedules, StepsAreCountedFromTheStartInSpiteOfAWarmUp) {
   for (std::size_t step = 0; step < 6; ++step) EXPECT_EQ(schedule.rate(step), expected[step]);
 }
 
-TEST(Schedules, OfASingleStepHaveARate) {
+TEST(Schedules, OfASingleStepAreDefined) {
   for (const char* text :
        {"constant", "step:1", "multi-step:1+2", "cosine", "cyclic:1", "one-cycle", "polynomial:2"})
     for (std::size_t step : {0u, 1u, 5u}) {
@@ -65,10 +66,10 @@ TEST(Schedules, KnowWhetherTheySpanTheTraining) {
     EXPECT_FALSE(parse_shape(text).spans_training()) << text;
 }
 
-TEST(Schedules, MalformedTextsAreAnsweredWithWhatIsWrongAndHowTheyAreWritten) {
+TEST(Schedules, MalformedTextsAreRefusedWithTheValidForms) {
   const std::vector<std::pair<const char*, const char*>> bad{
-      {"", "there is no such schedule"},
-      {"steps:3", "there is no such schedule"},
+      {"", "unknown schedule"},
+      {"steps:3", "unknown schedule"},
       {"step", "a number is missing"},
       {"step:", "nothing after the colon"},
       {"step:x", "'x' is not a number"},
@@ -93,9 +94,9 @@ TEST(Schedules, MalformedTextsAreAnsweredWithWhatIsWrongAndHowTheyAreWritten) {
                                       {"--schedule is '", words, "step:EVERY[,FACTOR]"});
 }
 
-TEST(Schedules, AWarmUpThatIsNotShorterThanTrainingIsRefused) {
-  const Course course{.steps = 8, .steps_per_epoch = 4, .warmup = 2};
-  testing::expect_error<UsageError>([&] { Schedule(1, {}, course); },
+TEST(Schedules, AWarmUpAsLongAsTheTrainingIsRefused) {
+  const TrainingLength length{.steps = 8, .steps_per_epoch = 4, .warmup = 2};
+  testing::expect_error<UsageError>([&] { Schedule(1, {}, length); },
                                     {"--warmup is 2 epochs", "shorter than the training of 8"});
   EXPECT_EQ(Schedule(1, {}, {.steps = 8, .steps_per_epoch = 4, .warmup = 1.75}).rate(6), 1);
 }
@@ -109,4 +110,4 @@ TEST(RateScale, FollowsTheBatch) {
 }
 
 }  // namespace
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

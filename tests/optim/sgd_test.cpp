@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 namespace {
 
 TEST(Sgd, FollowsItsClosedForm) {
-  // With a constant gradient g, plain SGD walks in a straight line.
+  // With a constant gradient, plain SGD moves along a straight line.
   std::vector<double> weights{1, 2, 3};
   const std::vector<double> gradients{1, -2, 0.5};
   auto sgd = make_sgd<double>(weights, gradients, {.learning_rate = 0.1});
@@ -68,7 +68,7 @@ TEST(Sgd, TakesAnotherLearningRate) {
   EXPECT_THROW(sgd->set_learning_rate(-1), UsageError);
 }
 
-TEST(Sgd, RefusesOptionsThatMakeNoSense) {
+TEST(Sgd, RefusesInvalidOptions) {
   std::vector<float> weights(1);
   for (const SgdOptions& bad :
        {SgdOptions{.nesterov = true}, SgdOptions{.learning_rate = -1}, SgdOptions{.momentum = 1},
@@ -77,7 +77,7 @@ TEST(Sgd, RefusesOptionsThatMakeNoSense) {
     EXPECT_THROW(make_sgd<float>(weights, weights, bad), UsageError);
 }
 
-TEST(Sgd, NesterovStepsFromWhereMomentumLeads) {
+TEST(Sgd, NesterovLooksAheadByTheMomentum) {
   // With a constant gradient of 1, velocity k is 2 − 2^(1−k), and step k moves by 1 + half of it.
   std::vector<double> weights{0};
   const std::vector<double> gradients{1};
@@ -91,7 +91,7 @@ TEST(Sgd, NesterovStepsFromWhereMomentumLeads) {
   }
 }
 
-/// Weights, gradients and velocity, at random.
+/// Random weights, gradients and velocity.
 template <typename T>
 struct Arrays {
   explicit Arrays(std::size_t count) : weights(count), gradients(count), velocity(count) {
@@ -104,7 +104,7 @@ struct Arrays {
   std::vector<T> weights, gradients, velocity;
 };
 
-/// What a unit's kernel makes of arrays, from element `begin` on.
+/// Applies a unit's kernel to arrays, from element `begin` on.
 template <typename T>
 Arrays<T> stepped(const SgdKernels& kernels, SgdStep<T> step, std::size_t begin, bool momentum) {
   Arrays<T> arrays(begin + step.count + 3);
@@ -127,7 +127,7 @@ TYPED_TEST(SgdOfType, AllVectorUnitsGiveTheSameBits) {
   using T = TypeParam;
   for (std::size_t count : {0u, 1u, 7u, 8u, 16u, 33u, 1003u})
     for (std::size_t begin : {0u, 1u, 3u})
-      for (int way : {0, 1, 2}) {  // plain, with momentum, as Nesterov has it
+      for (int way : {0, 1, 2}) {  // plain, momentum, Nesterov momentum
         const SgdStep<T> step{.count = count,
                               .rate = T(0.013),
                               .momentum = T(0.9),
@@ -141,10 +141,10 @@ TYPED_TEST(SgdOfType, AllVectorUnitsGiveTheSameBits) {
       }
 }
 
-TYPED_TEST(SgdOfType, LargeArraysAreSharedOutWithoutChangingABit) {
+TYPED_TEST(SgdOfType, ThreadsDoNotChangeABit) {
   using T = TypeParam;
   constexpr std::size_t kCount = 1'000'003;
-  constexpr std::size_t kPart = 10'000;  // too few to be shared out
+  constexpr std::size_t kPart = 10'000;  // few enough for one thread
   auto train = [&](std::size_t part) {
     Arrays<T> arrays(kCount);
     auto sgd = make_sgd<T>(
@@ -159,4 +159,4 @@ TYPED_TEST(SgdOfType, LargeArraysAreSharedOutWithoutChangingABit) {
 }
 
 }  // namespace
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

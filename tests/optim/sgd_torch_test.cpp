@@ -1,4 +1,4 @@
-// SGD beside PyTorch's own, step by step.
+// Compares SGD with PyTorch's, step by step.
 #include "base/random.h"
 #include "optim/sgd.h"
 
@@ -7,10 +7,10 @@
 
 #include <vector>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 namespace {
 
-/// The farthest that 20 steps with random gradients take the weights from where PyTorch's go.
+/// The largest difference from PyTorch's weights in 20 steps with random gradients.
 template <typename T>
 double distance_from_torch(const SgdOptions& options) {
   constexpr std::int64_t kCount = 1003;
@@ -46,4 +46,4 @@ TEST(SgdAndTorch, MakeTheSameSteps) {
 }
 
 }  // namespace
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim

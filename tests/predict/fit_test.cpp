@@ -11,20 +11,21 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 namespace {
 
 using comm::Operation;
 
-const Network kTruth{.name = "truth",
-                     .latency = 30e-6,
-                     .per_byte = 0.7e-9,
-                     .per_added = 0.2e-9,
-                     .agreement = 45e-6,
-                     .per_peer = 4e-6,
-                     .message_cores = 2};  // with 1 only a sum of beta and gamma is known
+const NetworkModel kTruth{
+    .name = "truth",
+    .latency = 30e-6,
+    .per_byte = 0.7e-9,
+    .per_added = 0.2e-9,
+    .agreement = 45e-6,
+    .per_peer = 4e-6,
+    .message_cores = 2};  // with 1, only the sum of beta and gamma can be determined
 
-std::vector<Measurement> measured(const Network& network, int cores) {
+std::vector<Measurement> measured(const NetworkModel& network, int cores) {
   std::vector<Measurement> measurements;
   auto add = [&](const Collective& what, int ranks) {
     const comm::RecordedWorld world{ranks, 1};
@@ -39,7 +40,7 @@ std::vector<Measurement> measured(const Network& network, int cores) {
   return measurements;
 }
 
-Network guess() {
+NetworkModel guess() {
   return {.name = "found",
           .latency = 1e-6,
           .per_byte = 1e-9,
@@ -56,11 +57,11 @@ TEST(Fits, FindTheNumbersThatMadeTheTimes) {
   EXPECT_NEAR(found.network.agreement, kTruth.agreement, 1e-3 * kTruth.agreement);
   EXPECT_NEAR(found.network.per_peer, kTruth.per_peer, 1e-2 * kTruth.per_peer);
   EXPECT_LT(found.median_error(), 1e-3);
-  // Nothing was measured that says how long a meeting takes.
+  // No measurement depends on the time of a meeting.
   EXPECT_EQ(found.network.meeting, 5e-6);
 }
 
-TEST(Fits, BearAFewMeasurementsThatAreFarOff) {
+TEST(Fits, TolerateOutliers) {
   std::vector<Measurement> measurements = measured(kTruth, 2);
   measurements[3].seconds *= 8;
   measurements[12].seconds *= 5;
@@ -69,11 +70,11 @@ TEST(Fits, BearAFewMeasurementsThatAreFarOff) {
   EXPECT_LT(found.median_error(), 0.05);
 }
 
-TEST(Fits, TellWhatCachesHold) {
-  Network truth = kTruth;
+TEST(Fits, FindTheSizeOfCaches) {
+  NetworkModel truth = kTruth;
   truth.cache = 8 << 20;
   truth.far = 2;
-  const Network found = fit(guess(), 2, measured(truth, 2)).network;
+  const NetworkModel found = fit(guess(), 2, measured(truth, 2)).network;
   EXPECT_EQ(found.cache, truth.cache);
   EXPECT_EQ(found.far, truth.far);
   EXPECT_NEAR(found.per_byte, truth.per_byte, 1e-3 * truth.per_byte);
@@ -87,12 +88,12 @@ TEST(Fits, DoNotTakeNoiseForCaches) {
 }
 
 TEST(Fits, HaveNoNegativeNumbers) {
-  Network without = kTruth;
+  NetworkModel without = kTruth;
   without.per_added = 0;
   std::vector<Measurement> measurements = measured(without, 2);
   for (std::size_t i = 0; i < measurements.size(); ++i)
     measurements[i].seconds *= i % 2 == 0 ? 1.1 : 0.9;
-  const Network found = fit(guess(), 2, measurements).network;
+  const NetworkModel found = fit(guess(), 2, measurements).network;
   for (double number : {found.latency, found.per_byte, found.per_added, found.agreement})
     EXPECT_GE(number, 0);
 }
@@ -137,4 +138,4 @@ TEST(Fits, InDamagedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,4 +1,4 @@
-// Iterations whose times can be reckoned by hand.
+// Iterations whose times can be computed by hand.
 #include "predict/iteration.h"
 
 #include <lockstep/error.h>
@@ -12,23 +12,23 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 namespace {
 
-const Network kFast{.name = "fast", .latency = 1e-6, .per_byte = 0.1e-9};
+const NetworkModel kFast{.name = "fast", .latency = 1e-6, .per_byte = 0.1e-9};
 /// A byte takes a nanosecond, and nothing else takes any time.
-const Network kPlain{.name = "plain", .per_byte = 1e-9};
+const NetworkModel kPlain{.name = "plain", .per_byte = 1e-9};
 
-/// Every all-reduce takes a nanosecond a byte.
-double a_nanosecond_a_byte(const Collective& collective, const Site&) {
+/// Every all-reduce takes a nanosecond per byte.
+double one_nanosecond_per_byte(const Collective& collective, const Cluster&) {
   return 1e-9 * collective.bytes;
 }
 
-IterationForecast forecast_of(const std::string& method, const Site& site,
+IterationForecast forecast_of(const std::string& method, const Cluster& cluster,
                               double bucket_bytes = 25 << 20) {
   MethodPlan plan = parse_method_plan(method);
   plan.bucket_bytes = bucket_bytes;
-  return forecast(made_up_run(), plan, site, a_nanosecond_a_byte);
+  return forecast(made_up_run(), plan, cluster, one_nanosecond_per_byte);
 }
 
 TEST(Iterations, OfOneWorkerAreTheRecordedOnes) {
@@ -47,9 +47,9 @@ TEST(Iterations, WithoutOverlapAddAllCommunication) {
   EXPECT_NEAR(found.seconds(), made_up_run().seconds() + 60e-3, 1e-9);
 }
 
-TEST(Iterations, WithDdpHideWhatFitsBesideBackward) {
-  // One bucket a parameter: d from 25 to 57, c to 73, b from 75 to 83, and a, the last, when
-  // backward has ended: from 100 to 104.
+TEST(Iterations, WithDdpHideCommunicationBehindBackward) {
+  // One bucket per parameter: d from 25 to 57, c to 73, b from 75 to 83, and a, the last, after the
+  // end of backward: from 100 to 104.
   const IterationForecast found = forecast_of("ddp", {.world = {4, 1}, .network = kPlain}, 1 << 20);
   EXPECT_NEAR(found.communication, 60e-3, 1e-5);
   EXPECT_NEAR(found.exposed, 4e-3, 1e-5);
@@ -57,32 +57,33 @@ TEST(Iterations, WithDdpHideWhatFitsBesideBackward) {
 
 TEST(Iterations, WithDdpInLargeBucketsHideLess) {
   // d alone, 25 to 57; c and b, ready at 75, to 99; a from 100 to 104 ... and with all in one
-  // bucket behind the first, everything but d waits for the end.
+  // bucket behind the first, all but d waits for the end of backward.
   const IterationForecast found =
       forecast_of("ddp", {.world = {4, 1}, .network = kPlain}, 100 << 20);
   EXPECT_NEAR(found.exposed, 28e-3, 1e-5);
 }
 
 TEST(Iterations, OnSharedCoresTakeTurns) {
-  const Site site{.world = {4, 1}, .network = {.per_byte = 1e-9, .message_cores = 1}, .cores = 2};
-  const IterationForecast found = forecast_of("ddp", site, 1 << 20);
+  const Cluster cluster{
+      .world = {4, 1}, .network = {.per_byte = 1e-9, .message_cores = 1}, .cores = 2};
+  const IterationForecast found = forecast_of("ddp", cluster, 1 << 20);
   EXPECT_NEAR(found.compute, 2 * made_up_run().seconds(), 1e-9);
-  // Copies that cores make hide behind nothing.
+  // Copies made by cores are not hidden.
   EXPECT_NEAR(found.exposed, 60e-3, 1e-3);
-  const Site with_room{.world = {4, 1}, .network = site.network, .cores = 8};
+  const Cluster with_room{.world = {4, 1}, .network = cluster.network, .cores = 8};
   EXPECT_NEAR(forecast_of("ddp", with_room, 1 << 20).exposed, 4e-3, 1e-5);
 }
 
-TEST(Iterations, FindNothingInTheCaches) {
-  Site site{.world = {4, 1}, .network = {.per_byte = 1e-9, .message_cores = 1}, .cores = 2};
+TEST(Iterations, DoNotBenefitFromCaches) {
+  Cluster cluster{.world = {4, 1}, .network = {.per_byte = 1e-9, .message_cores = 1}, .cores = 2};
   auto communication = [&](const std::string& method) {
-    return forecast(made_up_run(), parse_method_plan(method), site).communication;
+    return forecast(made_up_run(), parse_method_plan(method), cluster).communication;
   };
   const std::vector<std::string> methods{"all-reduce", "gather-scatter", "coordinator", "server"};
   std::vector<double> warm;
   for (const std::string& method : methods) warm.push_back(communication(method));
-  site.network.cache = 1e12;
-  site.network.far = 2;
+  cluster.network.cache = 1e12;
+  cluster.network.far = 2;
   for (std::size_t i = 0; i < methods.size(); ++i)
     EXPECT_NEAR(communication(methods[i]), 3 * warm[i], 1e-9) << methods[i];
 }
@@ -93,8 +94,8 @@ TEST(Iterations, WaitForTheSlowestRank) {
   EXPECT_EQ(slowest_of(8, 3, 0), 3);
   EXPECT_GT(slowest_of(1024, 1, 0.1), 1.2);
   EXPECT_LT(slowest_of(1024, 1, 0.1), 1.6);
-  const Site site{.world = {4, 1}, .network = kPlain, .slowest = 1.5};
-  EXPECT_NEAR(forecast_of("all-reduce", site).seconds(), 1.5 * made_up_run().seconds() + 60e-3,
+  const Cluster cluster{.world = {4, 1}, .network = kPlain, .slowest = 1.5};
+  EXPECT_NEAR(forecast_of("all-reduce", cluster).seconds(), 1.5 * made_up_run().seconds() + 60e-3,
               1e-9);
 }
 
@@ -104,7 +105,7 @@ TEST(Iterations, OfEveryMethodExchangeItsBytes) {
     double sum = 0;
     for (const Exchange& one : exchanges_of(parse_method_plan(method), made_up_run(), world))
       if (one.collective && one.collective->operation == operation)
-        sum += one.share * one.collective->bytes;
+        sum += one.frequency * one.collective->bytes;
     return sum;
   };
   using comm::Operation;
@@ -121,7 +122,7 @@ TEST(Iterations, OfEveryMethodExchangeItsBytes) {
   testing::expect_error<UsageError>([] { parse_method_plan("magic"); }, {"magic"});
 }
 
-ScalingJob job_on(const Network& network) {
+ScalingJob job_on(const NetworkModel& network) {
   return {.run = made_up_run(),
           .network = network,
           .workers = {1, 2, 4, 64, 1024},
@@ -129,7 +130,7 @@ ScalingJob job_on(const Network& network) {
           .bucket_megabytes = {1, 25}};
 }
 
-TEST(Scalings, CompareMethodsAndFindWhatIsBest) {
+TEST(Scalings, CompareMethodsAndFindTheBest) {
   const Scaling scaling = predict_scaling(job_on(parse_network("10gbit")));
   ASSERT_EQ(scaling.predictions.size(), 15u);
   for (const Prediction& one : scaling.predictions) {
@@ -143,7 +144,7 @@ TEST(Scalings, CompareMethodsAndFindWhatIsBest) {
   EXPECT_THAT(verdict_of(scaling), ::testing::HasSubstr("1024 workers"));
 }
 
-TEST(Scalings, TakeWhatIsNamedTwiceOnce) {
+TEST(Scalings, IgnoreDuplicates) {
   ScalingJob job = job_on(parse_network("10gbit"));
   job.workers = {4, 1, 4};
   job.methods = {"ring", "ring"};
@@ -153,7 +154,7 @@ TEST(Scalings, TakeWhatIsNamedTwiceOnce) {
 }
 
 TEST(Scalings, FindWhereMethodsCross) {
-  // Over a network of long latency a tree's few messages win, but only where there are many ranks.
+  // With a long latency, the tree's few messages win, but only with many ranks.
   ScalingJob job = job_on(parse_network("alpha=1ms,bandwidth=10gbit"));
   job.methods = {"ring", "tree"};
   const std::vector<Crossing> found = crossings(predict_scaling(job));
@@ -163,15 +164,15 @@ TEST(Scalings, FindWhereMethodsCross) {
   EXPECT_LT(found[0].below, found[0].from);
 }
 
-TEST(Scalings, SayWhenAnotherWorkerIsNotWorthIt) {
+TEST(Scalings, FindTheLastWorkerThatIsWorthIt) {
   ScalingJob job = job_on(parse_network("1gbit"));
   job.methods = {"gather-scatter"};
   EXPECT_EQ(workers_worth_it(predict_scaling(job)), 1);
-  job.workers = {64, 1024};  // they are compared with one worker all the same
+  job.workers = {64, 1024};  // compared with one worker, although it is not in the list
   EXPECT_EQ(workers_worth_it(predict_scaling(job)), 1);
 }
 
-TEST(Scalings, SeeACrossingBehindAnEqualPlace) {
+TEST(Scalings, FindACrossingAfterEqualTimes) {
   Scaling scaling = predict_scaling(job_on(kFast));
   scaling.predictions.clear();
   scaling.job.methods = {"ring", "tree"};
@@ -189,7 +190,7 @@ TEST(Scalings, SeeACrossingBehindAnEqualPlace) {
   EXPECT_EQ(found[0].from, 4);
 }
 
-TEST(Scalings, RefuseWhatMakesNoSense) {
+TEST(Scalings, RefuseInvalidJobs) {
   auto refused = [](auto change, std::initializer_list<std::string_view> parts) {
     ScalingJob job = job_on(kFast);
     change(job);
@@ -209,4 +210,4 @@ TEST(Scalings, RefuseWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

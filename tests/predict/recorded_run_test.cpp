@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 namespace {
 
 constexpr const char* kConfig =
@@ -39,7 +39,7 @@ TEST(RecordedRuns, AreReadFromTheTraceWithoutItsFirstIteration) {
   }
 }
 
-TEST(RecordedRuns, AreRefusedWhereThereIsNone) {
+TEST(RecordedRuns, AreRequired) {
   const testing::TemporaryFolder folder;
   auto read = [&] { read_recorded_run(folder.path()); };
   testing::expect_error<UsageError>(read, {"not the folder of a run", "lockstep train"});
@@ -65,4 +65,4 @@ TEST(RecordedRuns, AreRefusedWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

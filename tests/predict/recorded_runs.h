@@ -1,4 +1,4 @@
-// A run of one worker as its folder has it, made up.
+// An invented one-worker run, as an object and as its trace file.
 #pragma once
 
 #include "predict/recorded_run.h"
@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 /// Four parameters, of which backward finishes the last first; forward takes 50 ms, backward 100.
 inline RecordedRun made_up_run() {
@@ -25,7 +25,7 @@ inline RecordedRun made_up_run() {
   return run;
 }
 
-/// The same as a trace of so many iterations, the first of which takes twice as long.
+/// The run as a trace of so many iterations, the first of which takes twice as long.
 inline std::string trace_of(const RecordedRun& run, int iterations) {
   std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   double now = 0;
@@ -57,4 +57,4 @@ inline std::string trace_of(const RecordedRun& run, int iterations) {
   return text + "]}\n";
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

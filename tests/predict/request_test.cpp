@@ -1,4 +1,4 @@
-// What lockstep-simulate does with requests that lead nowhere, and what becomes of its answers.
+// lockstep-simulate refuses invalid requests, and lockstep predict refuses invalid results.
 #include "simulate/request.h"
 
 #include <lockstep/error.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <limits>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 namespace {
 
 using comm::RecordedSteps;
@@ -59,26 +59,26 @@ class SimulateRequests : public ::testing::Test {
   std::string program_;
 };
 
-TEST_F(SimulateRequests, ThatEndNeverAreErrors) {
+TEST_F(SimulateRequests, ThatNeverEndAreErrors) {
   run(text_of(for_two(), {{{StepKind::send, 1, 8}, {StepKind::wait, 0, 0}},
                           {{StepKind::receive, 0, 8}, {StepKind::wait, 0, 0}}}));
   expect_refused(text_of(for_two(), {{{StepKind::receive, 1, 8}, {StepKind::wait, 0, 0}}, {}}),
-                 "1 of 2 ranks wait for ever");
+                 "1 of 2 ranks wait forever");
 }
 
-TEST_F(SimulateRequests, WithStepsThatLeadNowhereAreRefused) {
+TEST_F(SimulateRequests, WithInvalidStepsAreRefused) {
   for (const RecordedSteps& steps :
        {RecordedSteps{{StepKind::send, 2, 8}}, RecordedSteps{{StepKind::send, 0, 8}},
         RecordedSteps{{StepKind::receive, -1, 8}}, RecordedSteps{{StepKind::wait, 0, 0}},
         RecordedSteps{{StepKind::send, 1, 8}, {StepKind::wait, 1, 0}},
         RecordedSteps{{static_cast<StepKind>(17), 0, 8}}})
-    expect_refused(text_of(for_two(), {steps, {}}), "makes no sense");
+    expect_refused(text_of(for_two(), {steps, {}}), "an invalid step");
 }
 
 TEST_F(SimulateRequests, ThatAreDamagedAreRefused) {
   const std::string whole = text_of(for_two(), {{}, {}});
   expect_refused(whole.substr(0, whole.size() - 1), "too early");
-  expect_refused(whole + "x", "behind its end");
+  expect_refused(whole + "x", "data after its end");
   std::string endless = whole;
   const std::uint64_t many = std::numeric_limits<std::uint64_t>::max() / 8;
   std::memcpy(endless.data() + sizeof(simulate::Request), &many, sizeof(many));
@@ -90,10 +90,10 @@ TEST_F(SimulateRequests, ThatAreDamagedAreRefused) {
   request.per_byte = 0;
   expect_refused(text_of(request, {{}, {}}), "no bandwidth");
   request.per_byte = std::numeric_limits<double>::infinity();
-  expect_refused(text_of(request, {{}, {}}), "a number that is none");
+  expect_refused(text_of(request, {{}, {}}), "an invalid number");
 }
 
-TEST(SimulateResults, ThatAreNoTimesAreErrors) {
+TEST(SimulateResults, ThatAreNotTimesAreErrors) {
   const testing::TemporaryFolder folder;
   for (const char* answer : {"0", "-1", "nan", "inf", "", "soon"}) {
     const auto program =
@@ -110,4 +110,4 @@ TEST(SimulateResults, ThatAreNoTimesAreErrors) {
 }
 
 }  // namespace
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,4 +1,4 @@
-// Simulations beside closed forms, where there is no contention, and with it, where there is.
+// Compares simulations with closed forms without contention, and checks the effect of contention.
 #include "predict/simulator.h"
 
 #include <lockstep/error.h>
@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 namespace {
 
 using comm::Operation;
@@ -32,7 +32,7 @@ class Simulations : public ::testing::Test {
 
   static double seconds(Algorithm algorithm, int ranks, double bytes, int per_host = 1,
                         const SimulatorOptions& options = {.program = program()},
-                        const Network& network = parse_network("10gbit")) {
+                        const NetworkModel& network = parse_network("10gbit")) {
     Simulator simulator(options);
     return simulator.seconds({Operation::all_reduce, algorithm, bytes},
                              {.world = {ranks, per_host}, .network = network});
@@ -66,8 +66,8 @@ TEST_F(Simulations, OfTheOtherAlgorithmsAgreeOnOneSwitch) {
   }
 }
 
-TEST_F(Simulations, OfALongFatNetworkKnowNoTcpWindow) {
-  const Network network = parse_network("alpha=1ms,bandwidth=100gbit,gamma=0.001ns");
+TEST_F(Simulations, OfALongFatNetworkHaveNoTcpWindow) {
+  const NetworkModel network = parse_network("alpha=1ms,bandwidth=100gbit,gamma=0.001ns");
   const Cost tree = cost_of({Operation::all_reduce, Algorithm::tree, 100e6}, {2, 1}, network);
   const double expected = tree.seconds(network);
   EXPECT_NEAR(seconds(Algorithm::tree, 2, 100e6, 1, {.program = program()}, network), expected,
@@ -88,7 +88,7 @@ TEST_F(Simulations, OfRanksOfOneHostPassMessagesThroughItsMemory) {
 }
 
 TEST_F(Simulations, OfADragonflyShowContention) {
-  // Pairs that are far apart share the links between routers and groups.
+  // Distant pairs use the same links between routers and groups.
   const double bytes = 16e6;
   const SimulatorOptions dragonfly{.topology = Topology::dragonfly, .program = program()};
   EXPECT_GT(seconds(Algorithm::halving_doubling, 128, bytes, 1, dragonfly),
@@ -113,12 +113,12 @@ TEST_F(Simulations, OfASlowLinkAreAsSlowAsThatLink) {
   const SimulatorOptions slow{.slow_link = 4, .program = program()};
   EXPECT_NEAR(seconds(Algorithm::ring, 8, 16e6, 1, slow) / seconds(Algorithm::ring, 8, 16e6), 4,
               0.4);
-  // Also in a ring of many, whose times are not affine then.
+  // The same in a ring of many ranks, whose times are not affine then.
   const double expected = 2 * 63.0 / 64 * 12e6 * 4 * parse_network("10gbit").per_byte;
   EXPECT_GT(seconds(Algorithm::ring, 64, 12e6, 1, slow), expected);
 }
 
-TEST_F(Simulations, OfIterationsTakeTheCollectivesPlace) {
+TEST_F(Simulations, OfIterationsUseSimulatedCollectives) {
   const ScalingJob job{.run = made_up_run(),
                        .network = parse_network("10gbit"),
                        .workers = {4},
@@ -133,7 +133,7 @@ TEST_F(Simulations, OfIterationsTakeTheCollectivesPlace) {
   EXPECT_FALSE(simulate_prediction(simulator, job, predict(job, "p2p", 4)));
 }
 
-TEST_F(Simulations, RefuseWhatMakesNoSense) {
+TEST_F(Simulations, RefuseInvalidOptions) {
   testing::expect_error<UsageError>([] { Simulator({.program = "/nowhere"}); },
                                     {"/nowhere", "libsimgrid-dev"});
   testing::expect_error<UsageError>([] { Simulator({.slow_link = 0, .program = program()}); },
@@ -152,4 +152,4 @@ TEST_F(Simulations, RefuseWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,5 +1,5 @@
-// Compression: what is sent falls by the promised factor, what is left out comes later, and all
-// ranks get the same bits.
+// Compression: messages shrink by the documented factor, residuals are sent later, and all ranks
+// get the same bits.
 #include <lockstep/compress.h>
 #include <lockstep/error.h>
 
@@ -23,7 +23,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::expect_error;
@@ -113,8 +113,8 @@ TEST_P(Compressions, GiveAllRanksTheSameBitsAndLeaveGapsAlone) {
   });
 }
 
-/// What a rank sends for one bucket, by the formulas of docs/algorithms.md.
-TEST_P(Compressions, SendFewerBytesByThePromisedFactor) {
+/// Compares the bytes that a rank sends for one bucket with the formulas of docs/algorithms.md.
+TEST_P(Compressions, SendFewerBytesByTheDocumentedFactor) {
   const auto& [kind, compression] = GetParam();
   run_ranks(kind, 4, [compression = compression](Group group) {
     auto bytes_with = [&](const std::string& how) {
@@ -129,13 +129,14 @@ TEST_P(Compressions, SendFewerBytesByThePromisedFactor) {
     const std::map<std::string, double> promised{
         {"float16", 2}, {"bfloat16", 2}, {"topk:0.01", 25}, {"powersgd:2", 27}, {"sign", 16}};
     const double factor = bytes_with("") / bytes_with(compression);
-    // Short messages on shared memory are read by all from all, which costs up to W/2 times more.
+    // Short messages in shared memory are read by all ranks from all ranks: up to W/2 times more
+    // bytes.
     EXPECT_GT(factor, 0.9 * promised.at(compression) / (compression == "powersgd:2" ? 2 : 1))
         << group.transport();
   });
 }
 
-TEST(Compress, RoundsToHalfAsItSays) {
+TEST(Compress, RoundsToHalfPrecision) {
   for (const auto& [name, digits] : {std::pair{"float16", 11}, std::pair{"bfloat16", 8}})
     run_ranks(RankKind::thread, 2, [&, name = name, digits = digits](Group group) {
       Rank rank(group, name);
@@ -156,30 +157,30 @@ TEST(Compress, TopKSendsTheLargestAndTheRestLater) {
       const std::span<float> got = floats(rank.gradients.of(0));
       for (std::size_t i = 0; i < total.size(); ++i) total[i] += got[i];
     };
-    // Multiples of 1/8, so that nothing is rounded. Both ranks have the same large ones.
+    // Multiples of 1/8 are exact. Both ranks have the same large values.
     auto value = [&](std::size_t i, int r) { return static_cast<double>(i % 100) / 8 + r; };
     rank.reduce([&](std::size_t, std::size_t i) { return value(i, group.rank()); });
     count();
     for (std::size_t i = 0; i < total.size(); ++i) {
       expected[i] = (value(i, 0) + value(i, 1)) / 2;
       if (i % 100 >= 80) {
-        ASSERT_EQ(total[i], expected[i]) << "the largest come at once";
+        ASSERT_EQ(total[i], expected[i]) << "the largest are sent at once";
       }
       if (i % 100 <= 70) {
-        ASSERT_EQ(total[i], 0) << "the others do not";
+        ASSERT_EQ(total[i], 0) << "the others are not";
       }
     }
     for (int step = 0; step < 4; ++step) {
       rank.reduce([](std::size_t, std::size_t) { return 0; });
       count();
     }
-    EXPECT_EQ(total, expected) << "in the end everything was sent, once";
+    EXPECT_EQ(total, expected) << "in the end everything was sent once";
   });
 }
 
-/// With error feedback what was given out so far is never further from the truth than what one
-/// step leaves out, so the mean over many steps comes to be right.
-TEST_P(Compressions, GiveInTheLongRunWhatTheyWereGiven) {
+/// With error feedback, the sum of all results differs from the exact sum by at most one step's
+/// residual, so the mean over many steps converges.
+TEST_P(Compressions, ConvergeToTheMeanGradient) {
   const auto& [kind, compression] = GetParam();
   if (kind != RankKind::thread) GTEST_SKIP() << "arithmetic only";
   run_ranks(kind, 2, [compression = compression](Group group) {
@@ -220,7 +221,7 @@ TEST(Compress, PowerSgdIsExactForMatricesOfLowRank) {
   });
 }
 
-/// All parameters in one bucket, whose length does not depend on their order.
+/// All parameters in one bucket, whose length does not depend on the order.
 Layout one_bucket(std::span<const std::size_t> order = {}) {
   return Layout(kParameters, DataType::float32, {.first_bytes = 1 << 20}, order);
 }
@@ -230,8 +231,8 @@ float nothing(std::size_t, std::size_t) {
   return 0;
 }
 
-/// Adds up what top-k gives out. Multiples of 1/8, so that nothing is rounded.
-struct Ledger {
+/// Sums the results of top-k. Multiples of 1/8 are exact.
+struct SentGradients {
   static float given(std::size_t p, std::size_t i, int rank) {
     return static_cast<float>((i + p) % 100) / 8 + static_cast<float>(rank);
   }
@@ -242,7 +243,7 @@ struct Ledger {
         total[p][i] += floats(rank.gradients.of(p))[i];
   }
 
-  /// What 2 ranks gave in one step came out, all of it, once.
+  /// Expects that the gradients of 2 ranks in one step were sent completely, once.
   void expect_all_of_one_step() const {
     for (std::size_t p = 0; p < kParameters.size(); ++p)
       for (std::size_t i = 0; i < kParameters[p].count; ++i)
@@ -256,25 +257,25 @@ struct Ledger {
   }();
 };
 
-TEST(Compress, WhatWasNotSentMovesWithItsParameter) {
+TEST(Compress, ResidualsMoveWithTheirParameters) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     const DdpSettings settings{.hook = compress::top_k(0.3)};
-    Ledger ledger;
+    SentGradients sent;
     {
       Rank before(group, settings, one_bucket());
-      before.reduce([&](auto p, auto i) { return Ledger::given(p, i, group.rank()); });
-      ledger.count(before);
+      before.reduce([&](auto p, auto i) { return SentGradients::given(p, i, group.rank()); });
+      sent.count(before);
     }
     Rank after(group, settings, one_bucket(kOtherOrder));
     for (int step = 0; step < 4; ++step) {
       after.reduce(nothing);
-      ledger.count(after);
+      sent.count(after);
     }
-    ledger.expect_all_of_one_step();
+    sent.expect_all_of_one_step();
   });
 }
 
-TEST(Compress, PowerSgdKnowsItsMatricesAfterTheyMoved) {
+TEST(Compress, PowerSgdKeepsItsMatricesWhenParametersMove) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     const DdpSettings settings{.hook = compress::power_sgd(2)};
     auto value = [&](std::size_t p, std::size_t i, int r) {
@@ -295,12 +296,12 @@ TEST(Compress, PowerSgdKnowsItsMatricesAfterTheyMoved) {
   });
 }
 
-TEST(Compress, WhatABackwardThatFailedWasToSendIsSentLater) {
+TEST(Compress, GradientsOfAFailedBackwardAreSentLater) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group, "topk:0.3");
-    Ledger ledger;
-    rank.reduce([&](auto p, auto i) { return Ledger::given(p, i, group.rank()); });
-    ledger.count(rank);
+    SentGradients sent;
+    rank.reduce([&](auto p, auto i) { return SentGradients::given(p, i, group.rank()); });
+    sent.count(rank);
     for (int attempt = 0; attempt < 2; ++attempt) {
       rank.bring(group.rank() == 0 ? 3 : 0, [](auto, auto) { return 1000; });
       if (group.rank() == 0)
@@ -310,35 +311,35 @@ TEST(Compress, WhatABackwardThatFailedWasToSendIsSentLater) {
     }
     for (int step = 0; step < 4; ++step) {
       rank.reduce(nothing);
-      ledger.count(rank);
+      sent.count(rank);
     }
-    ledger.expect_all_of_one_step();
+    sent.expect_all_of_one_step();
   });
 }
 
-TEST(Compress, WhatIsKeptForAParameterThatNoRankUsesStaysKept) {
+TEST(Compress, ResidualsOfUnusedParametersAreKept) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group, {.allow_unused = true, .hook = compress::top_k(0.3)}, one_bucket());
-    Ledger ledger;
-    rank.reduce([&](auto p, auto i) { return Ledger::given(p, i, group.rank()); });
-    ledger.count(rank);
+    SentGradients sent;
+    rank.reduce([&](auto p, auto i) { return SentGradients::given(p, i, group.rank()); });
+    sent.count(rank);
     for (std::size_t p = 0; p < 3; ++p) std::ranges::fill(floats(rank.gradients.of(p)), 0.0F);
     rank.bring(3, nothing);
     rank.ddp.finish();
     ASSERT_EQ(rank.ddp.unused(), (std::vector<std::size_t>{0, 1, 2}));
     for (std::size_t p = 0; p < 3; ++p)  // the caller's gradients stay what they were
       std::ranges::fill(floats(rank.gradients.of(p)), 0.0F);
-    ledger.count(rank);
+    sent.count(rank);
     for (int step = 0; step < 4; ++step) {
       rank.reduce(nothing);
-      ledger.count(rank);
+      sent.count(rank);
     }
-    ledger.expect_all_of_one_step();
+    sent.expect_all_of_one_step();
   });
 }
 
-/// As without compression: the step shows it, on all ranks, and the next is clean.
-TEST_P(Compressions, RecoverFromWhatIsNotFinite) {
+/// As without compression: the step shows the value on all ranks, and the next one is clean.
+TEST_P(Compressions, RecoverFromValuesThatAreNotFinite) {
   const auto& [kind, compression] = GetParam();
   run_ranks(kind, 2, [compression = compression](Group group) {
     for (const float bad : {INFINITY, -INFINITY, std::nanf("")}) {
@@ -362,7 +363,7 @@ TEST_P(Compressions, RecoverFromWhatIsNotFinite) {
   });
 }
 
-TEST(Compress, PowerSgdGivesOutLargeGradientsToo) {
+TEST(Compress, PowerSgdHandlesLargeGradients) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group, "powersgd:1");
     double total = 0;
@@ -384,7 +385,7 @@ TEST(Compress, AHookOfTwoWrappersIsRefused) {
   });
 }
 
-// The gradients are often the next thing that the exception destroys.
+// The exception often destroys the gradients next.
 TEST(Compress, AnExceptionThatDropsABucketWaitsForItsEnd) {
   std::atomic<bool> dropped = false;
   run_threads(2, [&](Group group) {
@@ -426,15 +427,15 @@ TEST(Compress, AForkedChildMayDropTheHook) {
   });
 }
 
-TEST(Compress, WhatMakesNoSenseIsRefused) {
+TEST(Compress, InvalidTextsAreRefused) {
   for (const char* text : {"topk:0", "topk:1.5", "topk:-1"})
     expect_error<UsageError>([&] { compress::parse(text); }, {"above 0 and at most 1"});
   for (const char* text : {"powersgd:0", "powersgd:129"})
     expect_error<UsageError>([&] { compress::parse(text); }, {"from 1 to 128"});
   for (const char* text : {"gzip", "topk", "topk:", "topk:x", "powersgd:1.5", "sign:2", "float16 "})
-    expect_error<UsageError>([&] { compress::parse(text); }, {"there is no compression", text});
+    expect_error<UsageError>([&] { compress::parse(text); }, {"unknown compression", text});
   EXPECT_FALSE(compress::parse(""));
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

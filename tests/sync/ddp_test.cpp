@@ -1,5 +1,4 @@
-// Buckets under way while backward goes on, and ranks that stay in step whatever happens to one of
-// them.
+// Buckets that are reduced while backward runs, and ranks that stay in step when one of them fails.
 #include "sync/ddp.h"
 
 #include <lockstep/error.h>
@@ -14,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <numeric>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using ::testing::AllOf;
@@ -84,7 +83,7 @@ TEST_P(DdpOn, TakesGradientsInAnyOrderOnAnyRank) {
   });
 }
 
-TEST_P(DdpOn, NamesMissingGradientsToAllRanksWhichCanGoOn) {
+TEST_P(DdpOn, NamesMissingGradientsOnAllRanksAndContinues) {
   run_ranks(GetParam(), 3, [](const Group& group) {
     Rank rank(group);
     for (std::size_t parameter = 0; parameter < kCount; ++parameter)
@@ -96,11 +95,11 @@ TEST_P(DdpOn, NamesMissingGradientsToAllRanksWhichCanGoOn) {
   });
 }
 
-TEST_P(DdpOn, TakesMissingGradientsAsTheyLieWhereThatIsAllowed) {
+TEST_P(DdpOn, AveragesMissingGradientsAsTheyAreIfAllowed) {
   run_ranks(GetParam(), 2, [](const Group& group) {
     Rank rank(group, {.allow_unused = true});
     for (int step = 1; step <= 3; ++step) {
-      // Nobody has d; b is rank 1's alone, and rank 0 has no b but 5.
+      // No rank has d. Only rank 1 has b; rank 0 has 5 in its place.
       for (std::size_t parameter : {4u, 2u, 0u}) rank.bring(parameter, step);
       if (group.rank() == 1) rank.bring(1, step);
       if (group.rank() == 0) floats(rank.gradients.of(1))[0] = 5;
@@ -115,7 +114,7 @@ TEST_P(DdpOn, TakesMissingGradientsAsTheyLieWhereThatIsAllowed) {
   });
 }
 
-TEST(Ddp, CountsWhatWasKeptAsThere) {
+TEST(Ddp, CountsKeptGradientsAsPresent) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group);
     rank.fill(1, 1);
@@ -123,13 +122,13 @@ TEST(Ddp, CountsWhatWasKeptAsThere) {
     for (std::size_t parameter : {4u, 3u, 2u, 0u}) rank.bring(parameter, 1);
     rank.ddp.finish();
     rank.expect_average(1, 1);
-    // But only until it was averaged.
+    // A kept gradient counts once: until it was averaged.
     for (std::size_t parameter : {4u, 3u, 2u, 0u}) rank.bring(parameter, 2);
     expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 0 and 1 got no gradient for b"});
   });
 }
 
-TEST(Ddp, TellsAllRanksOfGradientsThatWereRefused) {
+TEST(Ddp, ReportsRefusedGradientsToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group, {.allow_unused = true});
     for (std::size_t parameter = 0; parameter < kCount; ++parameter)
@@ -168,22 +167,22 @@ TEST(Ddp, NamesAGradientThatGrewAfterItWasSentToAllRanks) {
     rank.bring_some(kCount, 1);
     if (group.rank() == 1) rank.ddp.partial(4);
     expect_error<Error>([&] { rank.ddp.finish(); },
-                        {"rank 1 got more gradient for e: it came after"});
+                        {"rank 1 got more gradient for e: the gradient grew after"});
     rank.expect_good_step(2);
   });
 }
 
-TEST(Ddp, ThrowsARanksComplaintOnAllRanks) {
+TEST(Ddp, ThrowsARanksErrorOnAllRanks) {
   run_ranks(RankKind::thread, 3, [](const Group& group) {
     Rank rank(group, {.allow_unused = true});
-    if (group.rank() == 2) rank.ddp.complain("its weights are of wood");
+    if (group.rank() == 2) rank.ddp.set_error("its weights are of wood");
     rank.bring_some(group.rank() == 2 ? 0 : kCount, 1);
     expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 2 found that its weights are of wood:"});
     rank.expect_good_step(2);
   });
 }
 
-TEST(Ddp, TellsAllRanksThatOneHasReloaded) {
+TEST(Ddp, ReportsAReloadToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group);
     if (group.rank() == 1) rank.ddp.tell_reloaded();
@@ -194,7 +193,7 @@ TEST(Ddp, TellsAllRanksThatOneHasReloaded) {
   });
 }
 
-TEST(Ddp, NamesWhatSomeRanksHaveFrozenAndOthersNot) {
+TEST(Ddp, NamesParametersThatOnlySomeRanksHaveFrozen) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     Rank rank(group);
     const auto step_with_frozen = [&](bool here) {
@@ -209,7 +208,7 @@ TEST(Ddp, NamesWhatSomeRanksHaveFrozenAndOthersNot) {
       step_with_frozen(true);
       EXPECT_EQ(rank.ddp.unused(), std::vector<std::size_t>{2});
     }
-    // Known as frozen or not: who differs is named.
+    // Both orders, frozen first or last: the differing ranks are named.
     for (int step = 0; step < 2; ++step) {
       expect_error<Error>([&] { step_with_frozen(group.rank() == 0); }, {"rank 0 has frozen c"});
       rank.expect_good_step(2);
@@ -217,7 +216,7 @@ TEST(Ddp, NamesWhatSomeRanksHaveFrozenAndOthersNot) {
   });
 }
 
-TEST_P(DdpOn, TellsTheOthersOfABackwardThatWasAbandonedAndGoesOn) {
+TEST_P(DdpOn, ReportsAnAbandonedBackwardAndContinues) {
   for (std::size_t brought = 0; brought <= kCount; ++brought)
     run_ranks(GetParam(), 3, [&](const Group& group) {
       Rank rank(group);
@@ -233,7 +232,7 @@ TEST_P(DdpOn, TellsTheOthersOfABackwardThatWasAbandonedAndGoesOn) {
     });
 }
 
-TEST_P(DdpOn, RanksThatAbandonAtDifferentPointsGoOn) {
+TEST_P(DdpOn, RanksThatAbandonAtDifferentPointsContinue) {
   run_ranks(GetParam(), 4, [](const Group& group) {
     Rank rank(group);
     for (int step = 1; step <= 3; ++step) {
@@ -244,7 +243,7 @@ TEST_P(DdpOn, RanksThatAbandonAtDifferentPointsGoOn) {
   });
 }
 
-TEST_P(DdpOn, SeveralAbandonedBackwardsAreToldOneByOne) {
+TEST_P(DdpOn, SeveralAbandonedBackwardsAreReportedOneByOne) {
   run_ranks(GetParam(), 2, [](const Group& group) {
     Rank rank(group);
     for (int step = 1; step <= 3; ++step) {
@@ -296,7 +295,7 @@ TEST_P(DdpOn, AveragesGradientsOfSeveralTypes) {
           });
           if (step == 1 || group.rank() != 1 || parameter > 0) ddp.ready(parameter);
         }
-        if (step == 2) {  // the note is of the last bucket's type
+        if (step == 2) {  // the alert has the type of the last bucket
           expect_error<Error>([&] { ddp.finish(); }, {"rank 1 got no gradient for p"});
           continue;
         }
@@ -307,7 +306,7 @@ TEST_P(DdpOn, AveragesGradientsOfSeveralTypes) {
     });
 }
 
-/// Notes which buckets it was called for, and averages them as bfloat16.
+/// Records the buckets that it was called for, and averages them as bfloat16.
 struct Compression {
   Work operator()(Group& group, const GradientBucket& bucket) const {
     numbers->push_back(bucket.number);
@@ -353,17 +352,17 @@ TEST_P(DdpOn, WithAHookRanksStayInStepToo) {
   });
 }
 
-TEST(Ddp, WhatAHookThrowsReachesTheOthersAsWell) {
+TEST(Ddp, AHooksExceptionReachesTheOtherRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     bool fail = group.rank() == 1;
     Rank rank(group, {.hook = [&](Group& all, const GradientBucket& bucket) {
                 return all.all_reduce_async(bucket.gradients, ReduceOp::average).then([&] {
-                  if (std::exchange(fail, false)) throw std::runtime_error("the hook's own");
+                  if (std::exchange(fail, false)) throw std::runtime_error("the hook's error");
                 });
               }});
     rank.bring_some(kCount, 1);
     const std::string error = message_of([&] { rank.ddp.finish(); });
-    EXPECT_THAT(error, HasSubstr(group.rank() == 1 ? "the hook's own" : "exception on rank 1"));
+    EXPECT_THAT(error, HasSubstr(group.rank() == 1 ? "the hook's error" : "exception on rank 1"));
     rank.bring_some(kCount, 2);
     rank.ddp.finish();
     rank.expect_average(0, 2);
@@ -374,10 +373,10 @@ TEST(Ddp, ARankThatLeavesIsNamedToTheOthers) {
   const auto errors = errors_of_ranks(RankKind::process, 3, [](const Group& group) {
     Rank rank(group);
     rank.bring_some(group.rank() == 1 ? 2 : kCount, 1);
-    if (group.rank() == 1) throw std::runtime_error("the user's own failure");
+    if (group.rank() == 1) throw std::runtime_error("the user's failure");
     rank.ddp.finish();
   });
-  EXPECT_EQ(errors[1], "the user's own failure");
+  EXPECT_EQ(errors[1], "the user's failure");
   EXPECT_THAT(errors[0], HasSubstr("rank 1"));
   EXPECT_THAT(errors[2], HasSubstr("rank 1"));
 }
@@ -395,4 +394,4 @@ TEST_P(DdpOn, BucketsOfTwoMethodsOnOneGroupAreNeverTakenForEachOther) {
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 TEST(Layout, PutsTheLastParameterFirstAtCacheLines) {
@@ -72,7 +72,7 @@ TEST(Layout, GivesEveryTypeItsBucketsInTheOrderOfTheirLastParameters) {
                                         {DataType::bfloat16, {4, 1}},
                                         {DataType::float32, {2, 0}}}));
   EXPECT_FALSE(layout.is_uniform());
-  // In elements of each one's own type: 64 bytes of d, then e and b, then c and a.
+  // In elements of each type: 64 bytes of d, then e and b, then c and a.
   EXPECT_EQ(layout.slots()[3].begin, 0u);
   EXPECT_EQ(layout.slots()[4].begin, 32u);
   EXPECT_EQ(layout.slots()[1].begin, 96u);
@@ -97,4 +97,4 @@ TEST(Layout, OfNothingIsEmpty) {
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

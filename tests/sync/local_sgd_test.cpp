@@ -1,4 +1,4 @@
-// local-sgd on a quadratic, where every step is known in closed form.
+// local-sgd on a quadratic, whose steps have a closed form.
 #include "support/ranks.h"
 #include "support/trained_ranks.h"
 
@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::floats;
@@ -16,7 +16,7 @@ using testing::TrainedRank;
 
 const std::vector<Parameter> kParameters{{"a", 40}, {"b", 1}};
 
-/// Rank r's loss is c/2 (w − t)² with c = r + 1, t = 10 r: its gradient by its own weights.
+/// Rank r's loss is c/2 (w − t)² with c = r + 1, t = 10 r. Uses the gradient at the rank's weights.
 void step(TrainedRank& rank) {
   const auto r = static_cast<float>(rank.group.rank());
   const auto& slots = rank.gradients.layout().slots();
@@ -25,7 +25,7 @@ void step(TrainedRank& rank) {
   });
 }
 
-TEST(LocalSgd, IsTheAverageOfWhereEachWorkerGetsAlone) {
+TEST(LocalSgd, AveragesTheWorkersSeparateResults) {
   for (RankKind kind : {RankKind::thread, RankKind::process})
     run_ranks(kind, 3, [](Group group) {
       constexpr double kRate = 0.1;
@@ -34,7 +34,7 @@ TEST(LocalSgd, IsTheAverageOfWhereEachWorkerGetsAlone) {
                        {.local_steps = kLocal});
       for (int i = 0; i < 2 * kLocal; ++i) step(rank);
       const std::vector<float> weights = rank.trained();
-      // After H steps rank r is at t + (1 − lr c)^H (w − t); all go on from the mean.
+      // After H steps rank r is at t + (1 − lr c)^H (w − t); all ranks continue from the mean.
       for (std::size_t i = 0; i < kParameters[0].count; ++i) {
         double w = static_cast<double>((rank.gradients.layout().slots()[0].begin + i) % 7);
         for (int round = 0; round < 2; ++round) {
@@ -48,7 +48,7 @@ TEST(LocalSgd, IsTheAverageOfWhereEachWorkerGetsAlone) {
     });
 }
 
-TEST(LocalSgd, WorkersAreApartBetweenAveragesAndOneAfterSettling) {
+TEST(LocalSgd, WorkersDifferBetweenAveragesAndAgreeAfterSettling) {
   run_ranks(RankKind::thread, 2, [](Group group) {
     TrainedRank rank(group, kParameters, "local-sgd", {.learning_rate = 0.1, .momentum = 0.9},
                      {.local_steps = 3});
@@ -69,11 +69,11 @@ TEST(LocalSgd, WorkersAreApartBetweenAveragesAndOneAfterSettling) {
     step(rank);
     EXPECT_EQ(group.counters().operations, before) << "local steps send nothing";
     step(rank);
-    EXPECT_EQ(spread(rank.weights), 0) << "three steps after settling all are alike again";
+    EXPECT_EQ(spread(rank.weights), 0) << "three steps after settling all are equal again";
   });
 }
 
-TEST(LocalSgd, WithOneStepIsDdpButForRounding) {
+TEST(LocalSgd, WithOneStepEqualsDdpUpToRounding) {
   run_ranks(RankKind::thread, 4, [](Group group) {
     const optim::SgdOptions sgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 1e-3};
     TrainedRank local(group, kParameters, "local-sgd", sgd, {.local_steps = 1});
@@ -89,4 +89,4 @@ TEST(LocalSgd, WithOneStepIsDdpButForRounding) {
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

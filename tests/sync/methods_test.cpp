@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::RankKind;
@@ -16,7 +16,7 @@ using testing::run_ranks;
 
 const std::vector<Parameter> kParameters{{"a", 100}, {"b", 1}, {"c", 5000}, {"d", 17}, {"e", 300}};
 
-/// Several buckets, so that ddp has something to overlap.
+/// Several buckets, so that ddp can overlap.
 constexpr BucketOptions kBuckets{.first_bytes = 1000, .bytes = 4000};
 
 float value(int rank, std::size_t parameter, std::size_t i) {
@@ -94,21 +94,21 @@ TEST(Method, ContradictionsAndUnknownNamesAreRefused) {
   EXPECT_THROW(parse_method("sharded", "tree"), UsageError);
 }
 
-TEST(Method, OptionsThatMakeNoSenseAreRefusedWithTheirRange) {
-  EXPECT_NO_THROW(require_sense({}, 1));
-  EXPECT_NO_THROW(require_sense({.staleness = 1, .servers = 4}, 4));
+TEST(Method, InvalidOptionsAreRefusedWithTheirRange) {
+  EXPECT_NO_THROW(require_valid({}, 1));
+  EXPECT_NO_THROW(require_valid({.staleness = 1, .servers = 4}, 4));
   using testing::expect_error;
-  expect_error<UsageError>([] { require_sense({.local_steps = 0}, 2); },
+  expect_error<UsageError>([] { require_valid({.local_steps = 0}, 2); },
                            {"--local-steps is 0", "1 or more"});
   for (int staleness : {0, -1})
-    expect_error<UsageError>([=] { require_sense({.staleness = staleness}, 2); },
+    expect_error<UsageError>([=] { require_valid({.staleness = staleness}, 2); },
                              {"--staleness", "1 or more"});
   for (int servers : {0, 3})
-    expect_error<UsageError>([=] { require_sense({.servers = servers}, 2); },
+    expect_error<UsageError>([=] { require_valid({.servers = servers}, 2); },
                              {"--servers", "from 1 to 2"});
-  expect_error<UsageError>([] { require_sense({.compress = "zip"}, 2); },
+  expect_error<UsageError>([] { require_valid({.compress = "zip"}, 2); },
                            {"'zip'", "float16", "powersgd:RANK"});
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,4 +1,4 @@
-// Ranks that do not have the same learn what each of them has.
+// Ranks whose lines differ learn which rank has which line.
 #include "sync/same_on_all.h"
 
 #include <lockstep/error.h>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::errors_of_ranks;
@@ -17,7 +17,7 @@ void compare(Group group, const std::vector<std::string>& lines) {
   require_same_on_all(group, lines, "the lists differ", "Make them alike");
 }
 
-TEST(SameOnAll, SaysNothingWhereAllAreAlike) {
+TEST(SameOnAll, ReturnsIfAllRanksAgree) {
   for (const std::vector<std::string>& lines :
        std::vector<std::vector<std::string>>{{}, {"a"}, {"a", "b", ""}})
     testing::run_ranks(RankKind::thread, 3, [&](const Group& group) { compare(group, lines); });
@@ -44,4 +44,4 @@ TEST(SameOnAll, LeavesTheGroupUsable) {
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,5 +1,5 @@
-// Parameter servers: synchronous ones average, asynchronous ones let nobody get too far ahead, and
-// a rank that dies is named.
+// Parameter servers: synchronous ones average, asynchronous ones bound each worker's lead, and a
+// rank that dies is named.
 #include "sync/server.h"
 
 #include "support/ranks.h"
@@ -15,7 +15,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using ::testing::AllOf;
@@ -76,7 +76,7 @@ TEST_P(Servers, ThatAreAsynchronousApplyEveryGradientOnce) {
   const auto& [kind, size, servers] = GetParam();
   if (servers > size) GTEST_SKIP() << "more servers than ranks";
   run_ranks(kind, size, [servers = servers](Group group) {
-    // Plain SGD adds up: the order of updates does not matter but for rounding.
+    // Updates of plain SGD add up, so their order matters for rounding only.
     const optim::SgdOptions sgd{.learning_rate = 0.01};
     TrainedRank ddp(group, kParameters, "ddp", sgd);
     TrainedRank served(group, kParameters, "server", sgd, {.staleness = 2, .servers = servers});
@@ -85,13 +85,13 @@ TEST_P(Servers, ThatAreAsynchronousApplyEveryGradientOnce) {
     const std::vector<float> expected = ddp.trained(), weights = served.trained();
     for (std::size_t i = 0; i < weights.size(); ++i) ASSERT_NEAR(weights[i], expected[i], 1e-4);
     expect_same_on_all(group, weights);
-    // After settling a new count begins.
+    // After settling, steps count from 0 again.
     train(served, 2);
     expect_same_on_all(group, served.trained());
   });
 }
 
-TEST(ServerStaleness, NobodyGetsFurtherAheadThanAllowed) {
+TEST(ServerStaleness, BoundsEveryWorkersLead) {
   for (int staleness : {1, 3})
     run_ranks(RankKind::thread, 3, [staleness](Group group) {
       TrainedRank rank(group, kParameters, "server", {.learning_rate = 0.01},
@@ -108,7 +108,7 @@ TEST(ServerStaleness, NobodyGetsFurtherAheadThanAllowed) {
     });
 }
 
-TEST(ServerStaleness, SynchronousServersLetNobodyAhead) {
+TEST(ServerStaleness, SynchronousServersAllowNoLead) {
   run_ranks(RankKind::thread, 3, [](Group group) {
     TrainedRank rank(group, kParameters, "server", kSgd);
     train(rank, 5);
@@ -117,7 +117,7 @@ TEST(ServerStaleness, SynchronousServersLetNobodyAhead) {
   });
 }
 
-TEST(ServerState, IsOnlyWhereTheServersAre) {
+TEST(ServerState, ExistsOnlyOnRanksWithServers) {
   run_ranks(RankKind::thread, 3, [](Group group) {
     TrainedRank rank(group, kParameters, "server", kSgd, {.servers = 2});
     std::size_t all = 0;
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(All, ServerDeath,
                                               std::get<1>(info.param) ? "Asynchronous" : "");
                          });
 
-TEST_P(ServerDeath, IsToldToAllSurvivors) {
+TEST_P(ServerDeath, IsReportedToAllSurvivors) {
   const auto& [dying, asynchronous] = GetParam();
   const std::optional<int> staleness = asynchronous ? std::optional(2) : std::nullopt;
   const auto errors = errors_of_ranks(RankKind::process, 3,
@@ -165,4 +165,4 @@ TEST_P(ServerDeath, IsToldToAllSurvivors) {
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::RankKind;
@@ -23,7 +23,7 @@ using testing::TrainedRank;
 const std::vector<Parameter> kParameters{{"a", 100}, {"b", 1}, {"c", 5000}, {"d", 17}, {"e", 300}};
 constexpr optim::SgdOptions kSgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 1e-3};
 
-/// Of very different size, so that every order of addition rounds differently.
+/// Values of very different size, so that every order of addition rounds differently.
 float gradient(int rank, int step, std::size_t parameter, std::size_t i) {
   Random random(static_cast<std::uint64_t>(rank) * 101 + static_cast<std::uint64_t>(step),
                 parameter, i);
@@ -70,7 +70,7 @@ TEST_P(ShardedRanks, EndWithTheWeightsOfDdpToTheBit) {
   });
 }
 
-TEST_P(ShardedRanks, KeepAWthOfTheStateEach) {
+TEST_P(ShardedRanks, KeepOneWthOfTheStateEach) {
   const auto& [kind, size] = GetParam();
   run_ranks(kind, size, [](Group group) {
     TrainedRank rank(group, kParameters, "sharded", kSgd);
@@ -86,7 +86,7 @@ TEST_P(ShardedRanks, KeepAWthOfTheStateEach) {
   });
 }
 
-TEST_P(ShardedRanks, GoOnFromAStateThatWasPutTogether) {
+TEST_P(ShardedRanks, ResumeFromAnAssembledState) {
   const auto& [kind, size] = GetParam();
   run_ranks(kind, size, [](Group group) {
     TrainedRank first(group, kParameters, "sharded", kSgd);
@@ -102,7 +102,7 @@ TEST_P(ShardedRanks, GoOnFromAStateThatWasPutTogether) {
     TrainedRank second(group, kParameters, "sharded", kSgd);
     std::memcpy(second.weights.data, first.weights.data, first.weights.bytes());
     second.method->adopt_weights();
-    take_share(group, *second.method, whole, second.optimizer->state()[0].values);
+    take_slice(group, *second.method, whole, second.optimizer->state()[0].values);
     train(first, 2, 4);
     train(second, 2, 4);
     EXPECT_EQ(first.trained(), second.trained());
@@ -119,9 +119,9 @@ TEST(Sharded, MovesNoMoreThanDdp) {
       return static_cast<double>(group.counters().bytes - before);
     };
     const double least = 2 * 3.0 / 4 * 4 * 5418;
-    EXPECT_NEAR(bytes_of("sharded") / least, 1, 0.1);  // gaps
+    EXPECT_NEAR(bytes_of("sharded") / least, 1, 0.1);  // gaps make up the difference
   });
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,4 +1,4 @@
-// Shards: who hosts which, and the tree that their gradients are added along.
+// Shards: their assignment to workers, and the tree along which their gradients are added.
 #include "sync/shards.h"
 
 #include <lockstep/error.h>
@@ -14,7 +14,7 @@
 #include <bit>
 #include <cstring>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::RankKind;
@@ -23,7 +23,7 @@ using testing::run_ranks;
 const std::vector<Parameter> kParameters{{"a", 100}, {"b", 1}, {"c", 3000}, {"d", 17}};
 constexpr BucketOptions kBuckets{.first_bytes = 100, .bytes = 4000};
 
-/// Of very different size, so that every order of addition rounds differently.
+/// Values of very different size, so that every order of addition rounds differently.
 float value(int shard, std::size_t parameter, std::size_t i) {
   const auto seed = static_cast<std::uint64_t>(shard) * 1000003 + parameter * 7919 + i;
   Random random(seed);
@@ -122,7 +122,7 @@ TEST(Shards, OfALostWorkerGoToItsNeighbour) {
   EXPECT_EQ(shards_of(4, 2, 3).count, 2);
 }
 
-TEST(Shards, ThatCannotBeSharedOutAreRefused) {
+TEST(Shards, ThatCannotBeDistributedAreRefused) {
   EXPECT_NO_THROW(require_shards(0, 3));
   EXPECT_NO_THROW(require_shards(8, 1));
   EXPECT_NO_THROW(require_shards(8, 8));
@@ -131,16 +131,16 @@ TEST(Shards, ThatCannotBeSharedOutAreRefused) {
     EXPECT_THROW(require_shards(shards, workers), UsageError) << shards << " on " << workers;
 }
 
-TEST(Shards, AlgorithmsWithAnOrderOfTheirOwnSaySo) {
-  EXPECT_EQ(order_of_its_own(parse_method("ddp", "auto")), "");
-  EXPECT_EQ(order_of_its_own(parse_method("tree", "auto")), "");
-  EXPECT_EQ(order_of_its_own(parse_method("p2p", "auto")), "");
+TEST(Shards, AlgorithmsOffTheTreeAreReported) {
+  EXPECT_EQ(order_dependence(parse_method("ddp", "auto")), "");
+  EXPECT_EQ(order_dependence(parse_method("tree", "auto")), "");
+  EXPECT_EQ(order_dependence(parse_method("p2p", "auto")), "");
   for (const char* algorithm : {"ring", "star", "native", "hierarchical"})
-    EXPECT_NE(order_of_its_own(parse_method("ddp", algorithm)).find(algorithm), std::string::npos);
+    EXPECT_NE(order_dependence(parse_method("ddp", algorithm)).find(algorithm), std::string::npos);
 }
 
 TEST(Shards, TreeSumAddsNeighboursFirst) {
-  constexpr double kTiny = 7e-17;  // lost beside 1, unless two of them come together
+  constexpr double kTiny = 7e-17;  // lost when added to 1, unless two of them are added first
   EXPECT_GT(tree_sum(std::vector{1.0, kTiny, kTiny, kTiny}), 1.0);
   EXPECT_EQ(((1.0 + kTiny) + kTiny) + kTiny, 1.0);
   EXPECT_GT(tree_sum(std::vector{kTiny, kTiny, 1.0}), 1.0);
@@ -149,4 +149,4 @@ TEST(Shards, TreeSumAddsNeighboursFirst) {
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,4 +1,4 @@
-// Weights that part are found, down to a single bit, and every rank learns whose they are.
+// Weights that diverge are found, down to a single bit, and every rank learns which rank differs.
 #include "sync/weight_check.h"
 
 #include <lockstep/error.h>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace lockstep::sync {
+namespace lockstep::internal::sync {
 namespace {
 
 using testing::errors_of_ranks;
@@ -17,7 +17,7 @@ using testing::RankKind;
 const std::vector<Parameter> kParameters{
     {"first.weight", 100}, {"first.bias", 1}, {"second.weight", 5001}, {"second.bias", 17}};
 
-/// Ranks with equal weights, of which each may change its own before all compare.
+/// Ranks with equal weights; `change` may change one rank's before all compare.
 void check(Group group, const std::function<void(int rank, const Gradients&, float*)>& change) {
   const Gradients gradients(group, kParameters, Layout(kParameters, DataType::float32));
   std::vector<float> weights(gradients.layout().size(), 0.5f);
@@ -34,7 +34,7 @@ void flip_bit(float& value, int bit) {
   bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1 << bit % 8));
 }
 
-TEST(WeightCheck, SaysNothingWhereAllAreTheSame) {
+TEST(WeightCheck, ReturnsIfAllWeightsAreTheSame) {
   for (RankKind kind : {RankKind::thread, RankKind::process, RankKind::gloo})
     testing::run_ranks(kind, 3, [](const Group& group) {
       check(group, [](int, const Gradients& gradients, float* weights) {
@@ -60,7 +60,7 @@ TEST(WeightCheck, FindsEverySingleBit) {
     }
 }
 
-TEST(WeightCheck, BlamesRankZeroIfMostAgreeWithoutIt) {
+TEST(WeightCheck, NamesRankZeroIfTheMajorityDiffersFromIt) {
   for (const std::string& error : errors_of_ranks(RankKind::thread, 4, [](const Group& group) {
          check(group, [](int rank, const Gradients& gradients, float* weights) {
            if (rank == 0) weights[place_of(gradients, 3, 0)] = 1;
@@ -71,17 +71,17 @@ TEST(WeightCheck, BlamesRankZeroIfMostAgreeWithoutIt) {
         << error;
 }
 
-TEST(WeightCheck, WithoutAMajorityRankZeroIsTheMeasure) {
+TEST(WeightCheck, WithoutAMajorityComparesWithRankZero) {
   for (const std::string& error : errors_of_ranks(RankKind::thread, 4, [](const Group& group) {
          check(group, [](int rank, const Gradients& gradients, float* weights) {
            if (rank >= 2) weights[place_of(gradients, static_cast<std::size_t>(rank), 1)] = 1;
          });
        }))
     EXPECT_NE(error.find("rank 2 differed first in second.weight; rank 3 differed first in "
-                         "second.bias, compared with rank 0, since no weights are those of most"),
+                         "second.bias, compared with rank 0, since there is no majority"),
               std::string::npos)
         << error;
 }
 
 }  // namespace
-}  // namespace lockstep::sync
+}  // namespace lockstep::internal::sync

@@ -1,4 +1,4 @@
-#include "predict/network.h"
+#include "predict/network_model.h"
 
 #include <lockstep/error.h>
 
@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 namespace {
 
 using testing::ElementsAre;
@@ -25,17 +25,17 @@ TEST(Networks, HaveTheirNames) {
   EXPECT_THAT(network_names(),
               ElementsAre("1gbit", "10gbit", "25gbit", "100gbit", "ib-hdr", "loopback"));
   for (const std::string& name : network_names()) {
-    const Network network = parse_network(name);
+    const NetworkModel network = parse_network(name);
     EXPECT_EQ(network.name, name);
     EXPECT_GT(network.latency, 0);
     EXPECT_GT(network.per_byte, 0);
   }
-  // Ethernet's headers and gaps leave 94 % of the line to what TCP carries.
+  // Ethernet's headers and gaps leave 94 % of the bandwidth to TCP's payload.
   EXPECT_NEAR(1 / parse_network("1gbit").per_byte, 117.7e6, 0.1e6);
 }
 
-TEST(Networks, CanBeOnesOwn) {
-  const Network network = parse_network("alpha=20us,bandwidth=8gbit,gamma=0.5ns");
+TEST(Networks, CanBeCustom) {
+  const NetworkModel network = parse_network("alpha=20us,bandwidth=8gbit,gamma=0.5ns");
   EXPECT_DOUBLE_EQ(network.latency, 20e-6);
   EXPECT_DOUBLE_EQ(network.per_byte, 1e-9);
   EXPECT_DOUBLE_EQ(network.per_added, 0.5e-9);
@@ -43,8 +43,8 @@ TEST(Networks, CanBeOnesOwn) {
   EXPECT_DOUBLE_EQ(parse_network("alpha=1ms,beta=2ns").per_byte, 2e-9);
 }
 
-TEST(Networks, ThatMakeNoSenseAreRefused) {
-  EXPECT_THAT(error_of("2gbit"), HasSubstr("there are 1gbit, 10gbit"));
+TEST(Networks, ThatAreInvalidAreRefused) {
+  EXPECT_THAT(error_of("2gbit"), HasSubstr("choose from 1gbit, 10gbit"));
   EXPECT_THAT(error_of("alpha=20us,bandwidth=0gbit"), HasSubstr("more than 0"));
   EXPECT_THAT(error_of("alpha=20us,bandwidth=-1gbit"), HasSubstr("more than 0"));
   EXPECT_THAT(error_of("alpha=20us,beta=nans"), HasSubstr("not a number"));
@@ -55,4 +55,4 @@ TEST(Networks, ThatMakeNoSenseAreRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

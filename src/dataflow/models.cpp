@@ -1,4 +1,4 @@
-#include "dataflow/networks.h"
+#include "dataflow/models.h"
 
 #include <lockstep/error.h>
 
@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <utility>
 
-namespace lockstep::dataflow {
+namespace lockstep::internal::dataflow {
 
 namespace {
 
-/// On a square map with a square filter.
+/// A layer with a square map and a square filter.
 Layer square(std::string name, Count channels, Count filters, Count size, Count kernel,
              Count stride = 1, Count padding = 0, Count groups = 1) {
   return {.name = std::move(name),
@@ -75,27 +75,27 @@ std::vector<Layer> resnet18() {
 
 }  // namespace
 
-std::vector<std::string> network_names() {
+std::vector<std::string> model_names() {
   return {"alexnet", "vgg16", "lenet5", "vgg11", "resnet18"};
 }
 
-std::vector<Layer> network_layers(std::string_view network, Count batch) {
+std::vector<Layer> model_layers(std::string_view model, Count batch) {
   std::vector<Layer> layers;
-  if (network == "alexnet")
+  if (model == "alexnet")
     layers = alexnet();
-  else if (network == "vgg16")
+  else if (model == "vgg16")
     layers = vgg({2, 2, 3, 3, 3}, 224);
-  else if (network == "lenet5")
+  else if (model == "lenet5")
     layers = lenet5();
-  else if (network == "vgg11")
+  else if (model == "vgg11")
     layers = vgg({1, 1, 2, 2, 2}, 32);
-  else if (network == "resnet18")
+  else if (model == "resnet18")
     layers = resnet18();
   else
-    throw UsageError(fmt::format("there is no network '{}': use one of {}", network,
-                                 fmt::join(network_names(), ", ")));
+    throw UsageError(
+        fmt::format("unknown model '{}': use one of {}", model, fmt::join(model_names(), ", ")));
   for (Layer& layer : layers) layer.batch = batch;
   return layers;
 }
 
-}  // namespace lockstep::dataflow
+}  // namespace lockstep::internal::dataflow

@@ -1,4 +1,4 @@
-#include "predict/network.h"
+#include "predict/network_model.h"
 
 #include <lockstep/error.h>
 
@@ -10,22 +10,22 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::predict {
+namespace lockstep::internal::predict {
 
 namespace {
 
 // TCP over Ethernet carries 1448 bytes of data in 1538 on the wire.
-constexpr double kEthernetShare = 1448.0 / 1538.0;
-// What adding and meeting cost on a processor of today, where nothing was fitted.
+constexpr double kEthernetPayload = 1448.0 / 1538.0;
+// Typical costs of adding and meeting on a current processor, if nothing was fitted.
 constexpr double kAdded = 0.1e-9;
 constexpr double kMeeting = 5e-6;
-constexpr double kPeer = 1.5e-6;  // a short message out of and into the kernel
+constexpr double kPeer = 1.5e-6;  // a short message through the kernel, sent and received
 constexpr double kCopied = 0.1e-9;
 
-Network over_wires(std::string name, double latency, double bits_per_second, double share) {
+NetworkModel over_wires(std::string name, double latency, double bits_per_second, double payload) {
   return {.name = std::move(name),
           .latency = latency,
-          .per_byte = 8 / (bits_per_second * share),
+          .per_byte = 8 / (bits_per_second * payload),
           .per_added = kAdded,
           .agreement = latency,
           .per_peer = kPeer,
@@ -33,14 +33,14 @@ Network over_wires(std::string name, double latency, double bits_per_second, dou
           .per_copied = kCopied};
 }
 
-/// Latencies are those of a message between two programs: TCP's through one switch, InfiniBand's
-/// without the kernel.
-std::vector<Network> known_networks() {
-  std::vector<Network> networks{
-      over_wires("1gbit", 60e-6, 1e9, kEthernetShare),
-      over_wires("10gbit", 30e-6, 10e9, kEthernetShare),
-      over_wires("25gbit", 20e-6, 25e9, kEthernetShare),
-      over_wires("100gbit", 15e-6, 100e9, kEthernetShare),
+/// Latencies are those between two programs: with TCP through one switch, with InfiniBand without
+/// the kernel.
+std::vector<NetworkModel> known_networks() {
+  std::vector<NetworkModel> networks{
+      over_wires("1gbit", 60e-6, 1e9, kEthernetPayload),
+      over_wires("10gbit", 30e-6, 10e9, kEthernetPayload),
+      over_wires("25gbit", 20e-6, 25e9, kEthernetPayload),
+      over_wires("100gbit", 15e-6, 100e9, kEthernetPayload),
       over_wires("ib-hdr", 1.5e-6, 200e9, 0.97),
       over_wires("loopback", 30e-6, 16e9, 1),
   };
@@ -53,7 +53,7 @@ struct Unit {
   double factor;
 };
 
-/// "20us" with one of the units. Throws UsageError unless it is a positive number with a unit.
+/// Parses "20us". Throws UsageError unless it is a positive number with one of the units.
 double parse_quantity(std::string_view text, std::string_view what, std::span<const Unit> units) {
   std::vector<std::string> names;
   for (const Unit& unit : units) {
@@ -79,13 +79,13 @@ double parse_seconds_of_byte(std::string_view text) {
   return 8 / parse_quantity(text, "bandwidth", kUnits);
 }
 
-/// "alpha=20us,beta=0.8ns".
-Network parse_own(std::string_view text) {
-  Network network{.name = std::string(text),
-                  .per_added = kAdded,
-                  .per_peer = kPeer,
-                  .meeting = kMeeting,
-                  .per_copied = kCopied};
+/// Parses "alpha=20us,beta=0.8ns".
+NetworkModel parse_own(std::string_view text) {
+  NetworkModel network{.name = std::string(text),
+                       .per_added = kAdded,
+                       .per_peer = kPeer,
+                       .meeting = kMeeting,
+                       .per_copied = kCopied};
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
@@ -99,13 +99,13 @@ Network parse_own(std::string_view text) {
       network.*field->second = parse_seconds(value, name);
     else
       throw UsageError(
-          fmt::format("--network has '{}': a network of your own has alpha, beta or bandwidth, "
-                      "gamma, agreement, peer, meeting and copy",
+          fmt::format("--network has '{}': a custom network has alpha, beta or bandwidth, gamma, "
+                      "agreement, peer, meeting and copy",
                       part));
   }
   if (network.latency == 0 || network.per_byte == 0)
     throw UsageError(fmt::format(
-        "--network '{}' lacks alpha, or beta: say both, like alpha=20us,bandwidth=10gbit", text));
+        "--network '{}' lacks alpha or beta: give both, as in alpha=20us,bandwidth=10gbit", text));
   if (network.agreement == 0) network.agreement = network.latency;
   return network;
 }
@@ -114,27 +114,27 @@ Network parse_own(std::string_view text) {
 
 std::span<const NetworkField> network_fields() {
   static constexpr NetworkField kFields[] = {
-      {"alpha", &Network::latency},   {"beta", &Network::per_byte},
-      {"gamma", &Network::per_added}, {"agreement", &Network::agreement},
-      {"peer", &Network::per_peer},   {"meeting", &Network::meeting},
-      {"copy", &Network::per_copied}};
+      {"alpha", &NetworkModel::latency},   {"beta", &NetworkModel::per_byte},
+      {"gamma", &NetworkModel::per_added}, {"agreement", &NetworkModel::agreement},
+      {"peer", &NetworkModel::per_peer},   {"meeting", &NetworkModel::meeting},
+      {"copy", &NetworkModel::per_copied}};
   return kFields;
 }
 
 std::vector<std::string> network_names() {
   std::vector<std::string> names;
-  for (const Network& network : known_networks()) names.push_back(network.name);
+  for (const NetworkModel& network : known_networks()) names.push_back(network.name);
   return names;
 }
 
-Network parse_network(std::string_view text) {
-  for (const Network& network : known_networks())
+NetworkModel parse_network(std::string_view text) {
+  for (const NetworkModel& network : known_networks())
     if (network.name == text) return network;
   if (text.find('=') != std::string_view::npos) return parse_own(text);
   throw UsageError(
-      fmt::format("there is no network '{}': there are {}, what `lockstep predict --fit` has "
-                  "measured, and your own: alpha=20us,bandwidth=10gbit",
+      fmt::format("unknown network '{}': choose from {}, a transport fitted by `lockstep predict "
+                  "--fit`, or a custom network: alpha=20us,bandwidth=10gbit",
                   text, enumerate(network_names())));
 }
 
-}  // namespace lockstep::predict
+}  // namespace lockstep::internal::predict

@@ -1,4 +1,4 @@
-#include "optim/sense.h"
+#include "optim/option_checks.h"
 
 #include <lockstep/error.h>
 
@@ -6,12 +6,12 @@
 
 #include <string_view>
 
-namespace lockstep::optim {
+namespace lockstep::internal::optim {
 
 namespace {
 
-void require(bool sense, std::string_view what, double value, std::string_view range) {
-  if (!sense) throw UsageError(fmt::format("a {} of {} makes no sense: {}", what, value, range));
+void require(bool valid, std::string_view what, double value, std::string_view range) {
+  if (!valid) throw UsageError(fmt::format("the {} is {}: {}", what, value, range));
 }
 
 constexpr std::string_view kFromZero = "it must be 0 or more";
@@ -37,7 +37,7 @@ void require_momentum(double momentum) {
 }
 
 void require_nesterov(double momentum) {
-  if (!(momentum > 0)) throw UsageError("Nesterov's step needs a momentum above 0");
+  if (!(momentum > 0)) throw UsageError("Nesterov momentum needs a momentum above 0");
 }
 
 void require_betas(double beta1, double beta2) {
@@ -53,4 +53,4 @@ void require_trust(double trust) {
   require(trust > 0, "trust coefficient", trust, kAboveZero);
 }
 
-}  // namespace lockstep::optim
+}  // namespace lockstep::internal::optim
