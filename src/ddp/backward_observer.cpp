@@ -14,13 +14,13 @@
 #include <typeinfo>
 #include <vector>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 struct ObserveBackward::Observers {
   std::vector<BackwardObserver*> all;  ///< in the order of their construction
   int depth = 0;
-  /// Whether this is known to be a thread of the user's. Torch has threads of its own, to which it
-  /// moves backwards when too many are nested.
+  /// Whether this is known to be a thread of the user. Torch moves deeply nested backwards to
+  /// threads of its own.
   bool of_user = false;
 
   static const std::shared_ptr<Observers>& of_this_thread() {
@@ -68,10 +68,10 @@ class Registry {
   std::vector<const BackwardObserver*> observers_ GUARDED_BY(mutex_);
 };
 
-/// Whether this thread runs a node of a backward at present.
+/// Whether this thread is running a node of a backward.
 bool runs_backward(Engine& engine) {
   try {
-    engine.queue_callback([] {});  // does nothing when that backward ends
+    engine.queue_callback([] {});  // throws outside of a backward; has no effect otherwise
     return true;
   } catch (const c10::Error&) {
     return false;
@@ -91,7 +91,7 @@ class ObservedEngine : public Engine {
     const BackwardCall call{roots, inputs, accumulate_grad};
     if (observers.all.empty()) {
       if (!Registry::instance().empty()) {
-        // Threads of torch's run backwards only within others.
+        // Torch's threads run nested backwards only.
         if (!observers.of_user) observers.of_user = !runs_backward(next_);
         if (observers.of_user) refuse_others_modules(call);
       }
@@ -128,8 +128,9 @@ class ObservedEngine : public Engine {
   static void refuse_others_modules(const BackwardCall& call) {
     if (Registry::instance().any_concerned(call))
       throw UsageError(
-          "backward runs on another thread than the one that made the DistributedDataParallel of "
-          "its module: make it on the thread that trains");
+          "backward runs on another thread than the one that constructed the "
+          "DistributedDataParallel "
+          "of its module: construct it on the thread that trains");
   }
 
   template <typename Run>
@@ -167,14 +168,14 @@ Engine& observed_engine() {
 
 void install_engine() {
   static const bool installed = [] {
-    observed_engine();  // made before it is the default, for it asks which engine was there
+    observed_engine();  // constructed first, because it stores the engine that was the default
     torch::autograd::set_default_engine_stub(observed_engine);
     return true;
   }();
   static_cast<void>(installed);
 }
 
-/// Whether `wanted` holds for a node of the graph.
+/// Whether `wanted` is true for a node of the graph.
 template <typename Wanted>
 bool any_node(const edge_list& roots, const Wanted& wanted) {
   std::unordered_set<const Node*> seen;
@@ -215,7 +216,7 @@ void BackwardCall::each_node(const std::function<void(const GraphNode&)>& functi
 
 namespace {
 
-/// Newer versions of libtorch keep hooks on tensors apart from those on nodes.
+/// Newer versions of libtorch store hooks on tensors separately from those on nodes.
 template <typename AnyNode>
 bool has_hooks(AnyNode& node) {
   if (!node.pre_hooks().empty() || !node.post_hooks().empty()) return true;
@@ -223,7 +224,8 @@ bool has_hooks(AnyNode& node) {
   return false;
 }
 
-/// torch's own, but for torch::autograd::CppNode<...>, which calls a function of the user's.
+/// Whether the node is torch's, and not a torch::autograd::CppNode<...>, which calls a user's
+/// function.
 bool is_of_torch(const Node& node) {
   const std::string_view name = typeid(node).name();
   return name.starts_with("N5torch8autograd") && !name.starts_with("N5torch8autograd7CppNode");
@@ -233,7 +235,7 @@ bool is_of_torch(const Node& node) {
 
 bool BackwardCall::may_hide_a_backward() const {
   return any_node(roots, [](const GraphNode& node) {
-    // What follows a gradient, our own hooks say, runs no backward.
+    // Hooks after a gradient, such as ours, run no backward.
     if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node.get())) return false;
     return !is_of_torch(*node) || has_hooks(*node);
   });
@@ -255,4 +257,4 @@ int ObserveBackward::depth() const {
   return observers_->depth;
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

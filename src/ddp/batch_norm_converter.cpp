@@ -9,13 +9,13 @@
 
 #include <typeinfo>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 namespace nn = torch::nn;
 
 namespace {
 
-/// One that derives from these may compute something else.
+/// Exact types only: a derived class may compute something else.
 template <typename Class>
 bool is_exactly(const nn::Module& module) {
   return typeid(module) == typeid(Class);
@@ -53,9 +53,9 @@ BatchNormConverter::BatchNormConverter(nn::Module& module) {
   visit(module, "");
   if (!stuck_.empty())
     throw UsageError(fmt::format(
-        "batch norm that is no layer of a Sequential cannot be replaced, because the forward() "
-        "that uses it calls the member and not what is registered: declare {} as "
-        "lockstep::SyncBatchNorm, which is torch's batch norm until it has a group",
+        "batch norm outside of a Sequential cannot be replaced, because the forward() that uses it "
+        "calls the member and not the registered module: declare {} as lockstep::SyncBatchNorm, "
+        "which is torch's batch norm until it has a group",
         enumerate(stuck_)));
 }
 
@@ -73,7 +73,7 @@ void BatchNormConverter::visit_children(nn::Module& module, const std::string& n
   std::size_t index = 0;
   for (const auto& child : module.named_children()) {
     const std::string its_name = name_of_child(name, child.key());
-    // A Sequential's layers are registered in their order.
+    // A Sequential registers its layers in order.
     const bool layer =
         sequential && index < sequential->size() && sequential->ptr(index) == child.value();
     if (layer && can_be_replaced(*child.value()))
@@ -91,7 +91,7 @@ void BatchNormConverter::use(const Group& group) {
     if (const auto* one = old->as<nn::BatchNorm1d>()) fresh = replacement(*one, group);
     if (const auto* two = old->as<nn::BatchNorm2d>()) fresh = replacement(*two, group);
     if (const auto* three = old->as<nn::BatchNorm3d>()) fresh = replacement(*three, group);
-    LOCKSTEP_CHECK(fresh, "{} is no batch norm", old->name());
+    LOCKSTEP_CHECK(fresh, "{} is not a batch norm", old->name());
     for (const Place& place : places) {
       *(place.owner->begin() + static_cast<std::ptrdiff_t>(place.index)) = nn::AnyModule(fresh);
       place.owner->replace_module(place.name, fresh);
@@ -99,9 +99,11 @@ void BatchNormConverter::use(const Group& group) {
   }
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp
 
 namespace lockstep {
+
+using namespace internal;
 
 std::size_t convert_sync_batch_norm(torch::nn::Module& module, Group group) {
   ddp::BatchNormConverter converter(module);

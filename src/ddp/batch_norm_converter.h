@@ -1,4 +1,4 @@
-// Finds the batch norm of a module tree, and puts SyncBatchNorm in its place.
+// Finds the batch norm layers of a module tree, and replaces them by SyncBatchNorm.
 #pragma once
 
 #include <lockstep/sync_batch_norm.h>
@@ -11,23 +11,23 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
-/// What convert_sync_batch_norm does, apart from making a group: nothing is sent. REQUIRES: the
-/// module outlives it, and has the same layers until use() was called.
+/// The implementation of convert_sync_batch_norm, without communication. REQUIRES: the module
+/// outlives it, and keeps the same layers until use().
 class BatchNormConverter {
  public:
-  /// Looks only. Throws UsageError that names every batch norm that cannot be replaced.
+  /// Changes nothing. Throws UsageError that names every batch norm that cannot be replaced.
   explicit BatchNormConverter(torch::nn::Module& module);
 
-  /// How many layers have batch norm.
+  /// Number of batch norm layers.
   std::size_t layers() const { return ready_.size() + places_.size(); }
 
-  /// From now on they normalise over this group.
+  /// Replaces the layers by ones that normalise over this group.
   void use(const Group& group);
 
  private:
-  /// Where a Sequential has a layer.
+  /// The position of a layer in a Sequential.
   struct Place {
     torch::nn::SequentialImpl* owner;
     std::size_t index;
@@ -39,9 +39,9 @@ class BatchNormConverter {
 
   std::set<const torch::nn::Module*> seen_;
   std::set<SyncBatchNormImpl*> ready_;
-  /// By the layer that is to be replaced: several places may share it.
+  /// By the layer to replace: it may be in several places.
   std::map<std::shared_ptr<torch::nn::Module>, std::vector<Place>> places_;
   std::vector<std::string> stuck_;  ///< batch norm that cannot be replaced
 };
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

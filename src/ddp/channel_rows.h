@@ -1,4 +1,4 @@
-// Passes over tensors of [N, channels, …], contiguous, float32 or float64, channel by channel.
+// Passes over contiguous tensors of [N, channels, …] in float32 or float64, channel by channel.
 #pragma once
 
 #include "base/check.h"
@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
-/// A channel of a sample is a row of values that lie one after another.
+/// A channel of a sample is a contiguous row of values.
 struct ChannelRows {
   explicit ChannelRows(const torch::Tensor& tensor)
       : samples(tensor.size(0)), channels(tensor.size(1)), row(1) {
@@ -24,8 +24,8 @@ struct ChannelRows {
   std::int64_t samples, channels, row;
 };
 
-/// Calls body(channel, begin of a row) for all rows, on torch's threads. A channel's rows are one
-/// thread's, in the order of the samples: sums do not depend on the number of threads.
+/// Calls body(channel, begin of a row) for all rows, on torch's threads. One thread has all rows of
+/// a channel, in sample order: sums do not depend on the number of threads.
 template <typename Body>
 void for_each_row(const ChannelRows& shape, const Body& body) {
   constexpr std::int64_t kValuesWorthAThread = 1 << 15;
@@ -38,7 +38,7 @@ void for_each_row(const ChannelRows& shape, const Body& body) {
   });
 }
 
-/// Two sums over a row. Several of each at a time, so that the compiler may use vectors.
+/// Two sums over a row. Several partial sums allow the compiler to vectorise.
 struct Pair {
   double first = 0;
   double second = 0;
@@ -68,10 +68,10 @@ Pair sums_over_row(std::int64_t length, const Term& term) {
   return sum;
 }
 
-/// Whether a tensor is float32; else it is float64.
+/// Whether a tensor is float32; otherwise it is float64.
 inline bool is_single(const torch::Tensor& tensor) {
-  LOCKSTEP_CHECK(tensor.is_contiguous(), "batch norm was given a tensor that is not contiguous");
+  LOCKSTEP_CHECK(tensor.is_contiguous(), "batch norm got a tensor that is not contiguous");
   return tensor.scalar_type() == torch::kFloat32;
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

@@ -9,13 +9,15 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 struct DistributedSampler::State {
   State(std::size_t count, int rank, int ranks, const DistributedSamplerOptions& options)
       : rank(rank), ranks(ranks), options(options), order(make_order(count)), count(count) {
     if (samples_from(0) == 0)
       throw UsageError(fmt::format(
-          "{} samples leave none for each of {} ranks: use fewer, or do not drop the last", count,
-          ranks));
+          "{} samples leave none for each of {} ranks: use fewer ranks, or do not drop the last",
+          count, ranks));
   }
 
   data::Sampler make_order(std::size_t count) const {
@@ -46,9 +48,9 @@ struct DistributedSampler::State {
   data::Sampler order;
   std::size_t count;
   std::uint64_t epoch = 0;
-  std::size_t place = 0;  ///< samples of all ranks that this epoch has had
-  std::size_t end = 0;    ///< where the epoch ends, after those that come twice
-  bool drawn = false;     ///< since the epoch began here
+  std::size_t place = 0;  ///< samples that all ranks together have drawn in this epoch
+  std::size_t end = 0;    ///< number of samples in the epoch, with those that come twice
+  bool drawn = false;     ///< whether samples were drawn since the epoch began here
 };
 
 DistributedSampler::DistributedSampler(std::size_t count, const Group& group,
@@ -75,14 +77,14 @@ void DistributedSampler::reset(torch::optional<std::size_t> new_size) {
 }
 
 torch::optional<std::vector<std::size_t>> DistributedSampler::next(std::size_t batch_size) {
-  if (batch_size == 0) throw UsageError("a batch of 0 samples trains nothing: ask for at least 1");
+  if (batch_size == 0) throw UsageError("a batch has 0 samples: use at least 1");
   State& state = *state_;
   state.drawn = true;
   if (state.place >= state.end) return torch::nullopt;
   const std::size_t left = state.end - state.place;
   const auto ranks = static_cast<std::size_t>(state.ranks);
   const std::size_t all = batch_size > left / ranks ? left : batch_size * ranks;
-  const data::Range mine = data::share(all, state.rank, state.ranks);
+  const data::Range mine = data::slice_of(all, state.rank, state.ranks);
   const auto order = state.order.batch(state.epoch, 0);
   std::vector<std::size_t> indices;
   for (std::size_t i = mine.begin; i < mine.end; ++i)
@@ -93,7 +95,7 @@ torch::optional<std::vector<std::size_t>> DistributedSampler::next(std::size_t b
 }
 
 std::size_t DistributedSampler::size() const {
-  return data::share(state_->samples_from(0), state_->rank, state_->ranks).size();
+  return data::slice_of(state_->samples_from(0), state_->rank, state_->ranks).size();
 }
 
 std::uint64_t DistributedSampler::epoch() const {
@@ -105,14 +107,14 @@ namespace {
 std::int64_t read(torch::serialize::InputArchive& archive, const char* name) {
   torch::IValue value;
   if (!archive.try_read(name, value) || !value.isInt())
-    throw Error(fmt::format("the archive has no number '{}': it is not a sampler's", name));
+    throw Error(fmt::format("the archive has no number '{}': it was not saved by a sampler", name));
   return value.toInt();
 }
 
 void require_same(const char* what, std::int64_t saved, std::int64_t here) {
   if (saved != here)
     throw Error(fmt::format(
-        "the saved place is in an order with {} {}, but here it is {}: make the sampler as it was",
+        "the saved order has {} {}, but here it is {}: construct the sampler with the same options",
         what, saved, here));
 }
 
@@ -137,10 +139,10 @@ void DistributedSampler::load(torch::serialize::InputArchive& archive) {
   const std::int64_t epoch = read(archive, "epoch");
   const std::int64_t place = read(archive, "place");
   if (epoch < 0 || place < 0 || static_cast<std::size_t>(place) > state.count)
-    throw Error(fmt::format("the archive's place is sample {} of {} in epoch {}: it is damaged",
+    throw Error(fmt::format("the archive's position is sample {} of {} in epoch {}: it is damaged",
                             place, state.count, epoch));
   state.go_to(static_cast<std::uint64_t>(epoch), static_cast<std::size_t>(place));
-  if (state.place == state.end) state.go_to(state.epoch + 1, 0);  // it was saved at an epoch's end
+  if (state.place == state.end) state.go_to(state.epoch + 1, 0);  // saved at the end of an epoch
 }
 
 }  // namespace lockstep

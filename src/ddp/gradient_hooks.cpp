@@ -10,14 +10,14 @@
 #include <unordered_set>
 #include <utility>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 namespace {
 
 using torch::autograd::variable_list;
 
-/// Calls a function with what a node of the autograd graph was given, after the node has run; and
-/// changes nothing.
+/// Calls a function with the inputs of a node of the autograd graph, after the node has run.
+/// Changes nothing.
 class CallAfter : public torch::autograd::FunctionPostHook {
  public:
   explicit CallAfter(std::function<void(const torch::Tensor& incoming)> function)
@@ -81,7 +81,7 @@ GradientHooks::Hook GradientHooks::hook(std::size_t parameter, Accumulator accum
 }
 
 bool GradientHooks::refresh() {
-  // Nodes that no graph uses any more go.
+  // Drops nodes that no graph uses any more.
   std::erase_if(old_hooks_, [](const Hook& old) { return old.accumulator.use_count() == 1; });
   bool lost = false;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -112,7 +112,7 @@ std::string GradientHooks::shared_with_another() const {
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     const auto& all = std::as_const(*hooks_[i].accumulator).post_hooks();
     if (all.size() > 1 && std::count_if(all.begin(), all.end(), is_ours) > 1)
-      return fmt::format("parameter '{}' belongs to two wrappers that live", names_[i].name);
+      return fmt::format("parameter '{}' belongs to two wrappers at the same time", names_[i].name);
   }
   return {};
 }
@@ -128,7 +128,7 @@ torch::Tensor GradientHooks::place_of(std::size_t parameter,
 GradientHooks::~GradientHooks() {
   for (const auto* hooks : {&hooks_, &old_hooks_})
     for (const Hook& hook : *hooks) hook.accumulator->del_post_hook(hook.key);
-  // Gradients of now on are ordinary tensors again.
+  // From now on gradients are ordinary tensors again.
   for (torch::Tensor& parameter : parameters_) parameter.mutable_grad() = torch::Tensor();
 }
 
@@ -141,7 +141,7 @@ bool GradientHooks::is_in_place(std::size_t parameter) const {
 
 void GradientHooks::put_in_place(std::size_t parameter) {
   if (is_in_place(parameter)) return;
-  // A parameter whose shape was changed: whoever uses the hooks has to notice.
+  // The parameter has another shape now: the caller has to detect this.
   if (parameters_[parameter].grad().sizes() != places_[parameter].sizes()) return;
   torch::NoGradGuard no_grad;
   places_[parameter].copy_(parameters_[parameter].grad());
@@ -149,8 +149,8 @@ void GradientHooks::put_in_place(std::size_t parameter) {
 }
 
 void GradientHooks::on_gradient(std::size_t parameter, const torch::Tensor& incoming) {
-  // A function has no gradient to give; or the parameter was frozen since the forward pass, and
-  // torch adds nothing to its gradient.
+  // A function gave no gradient; or the parameter was frozen after the forward pass, and torch adds
+  // nothing to its gradient.
   if (!incoming.defined() || !parameters_[parameter].requires_grad()) {
     if (reached_) reached_();
     return;
@@ -166,8 +166,8 @@ void GradientHooks::refuse(std::size_t parameter, sync::Arrival why) {
   parameters_[parameter].mutable_grad() = places_[parameter];
   if (!refuse_)
     throw Error(
-        fmt::format("the gradient of {} is sparse, or part of a graph itself: only dense "
-                    "gradients without one can be averaged",
+        fmt::format("the gradient of {} is sparse, or part of a graph itself: only dense gradients "
+                    "without a graph can be averaged",
                     names_[parameter].name));
   refuse_(parameter, why);
 }
@@ -175,7 +175,8 @@ void GradientHooks::refuse(std::size_t parameter, sync::Arrival why) {
 void GradientHooks::move_to(const sync::Gradients& gradients) {
   torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    // Strides that a parameter got since, by a load on one rank, say, are not those of all ranks.
+    // The parameter's strides may have changed, for example by a load on one rank: keep those of
+    // all ranks.
     torch::Tensor place =
         tensor_over(gradients.of(i), places_[i].sizes(), gradients.memory(), places_[i].strides());
     place.copy_(places_[i]);
@@ -184,28 +185,28 @@ void GradientHooks::move_to(const sync::Gradients& gradients) {
   }
 }
 
-void GradientHooks::settle(const std::vector<std::size_t>& without_gradient) {
-  settled_.clear();
+void GradientHooks::fill_missing(const std::vector<std::size_t>& without_gradient) {
+  stored_.clear();
   for (std::size_t parameter : without_gradient) {
     if (parameters_[parameter].grad().defined()) {
       put_in_place(parameter);
-      settled_[parameter] = places_[parameter].clone();
+      stored_[parameter] = places_[parameter].clone();
     } else {
       places_[parameter].zero_();
-      settled_[parameter] = torch::Tensor();
+      stored_[parameter] = torch::Tensor();
     }
   }
 }
 
 void GradientHooks::restore(const std::vector<std::size_t>& unused) {
   for (std::size_t parameter : unused) {
-    const torch::Tensor& before = settled_.at(parameter);
+    const torch::Tensor& before = stored_.at(parameter);
     if (before.defined()) places_[parameter].copy_(before);
-    settled_.erase(parameter);
+    stored_.erase(parameter);
   }
-  for (const auto& [parameter, before] : settled_)
+  for (const auto& [parameter, before] : stored_)
     parameters_[parameter].mutable_grad() = places_[parameter];
-  settled_.clear();
+  stored_.clear();
 }
 
 torch::OrderedDict<std::string, torch::Tensor> trained_parameters(const torch::nn::Module& module) {
@@ -239,4 +240,4 @@ torch::Tensor tensor_over(const ArrayView& memory, torch::IntArrayRef shape, con
       memory.data, shape, [owner](void*) {}, options);
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

@@ -7,10 +7,12 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 Join::Join(DistributedDataParallel& ddp, const JoinOptions& options)
     : ddp_(ddp), options_(options) {
   if (ddp_.participation().joining)
-    throw UsageError("there is a Join of this DistributedDataParallel already: one is enough");
+    throw UsageError("this DistributedDataParallel has a Join already: use one at a time");
   ddp_.participation().joining = true;
 }
 
@@ -19,7 +21,7 @@ Join::~Join() {
 }
 
 bool Join::next(std::size_t samples) {
-  ddp_.catch_up();  // a backward that threw may still be owed to the others
+  ddp_.catch_up();  // the other ranks may wait for the rest of a backward that threw
   Group& group = ddp_.group();
   samples_ = samples;
   std::vector<std::int64_t> mine{static_cast<std::int64_t>(samples)};
@@ -31,10 +33,10 @@ bool Join::next(std::size_t samples) {
   for (std::int64_t count : all) all_samples_ += static_cast<double>(count);
   const auto first = std::find_if(all.begin(), all.end(), has_batch);
   if (ranks_ == 0) return false;
-  ddp_.participation() = {.joining = true,
-                          .has_batch = samples > 0,
-                          .scale = options_.divide_by_all ? 1.0 : group.size() * 1.0 / ranks_,
-                          .first = static_cast<int>(first - all.begin())};
+  ddp_.participation() = {{.joining = true,
+                           .has_batch = samples > 0,
+                           .scale = options_.divide_by_all ? 1.0 : group.size() * 1.0 / ranks_,
+                           .first = static_cast<int>(first - all.begin())}};
   return true;
 }
 

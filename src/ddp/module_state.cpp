@@ -10,12 +10,12 @@
 #include <cstring>
 #include <span>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 namespace {
 
-/// Tensors are packed into messages of about this size: few enough for their latency not to
-/// matter, small enough for the copy not to.
+/// Tensors are packed into messages of about this size: large enough that latency is negligible,
+/// small enough that the copy is.
 constexpr std::size_t kMessageBytes = 4 << 20;
 
 std::string describe(std::string_view kind, const std::string& name, const torch::Tensor& tensor,
@@ -25,7 +25,7 @@ std::string describe(std::string_view kind, const std::string& name, const torch
       "{} {} [{}] {} {} {}", kind, name, fmt::join(tensor.sizes().vec(), ", "),
       torch::toString(tensor.scalar_type()), tensor.device().str(), dense ? "dense" : "not dense");
   if (!tensor.requires_grad()) return text;
-  // Gradients lie as parameters do, and are averaged as they lie.
+  // Gradients have the strides of parameters, and are averaged in memory order.
   if (with_strides && dense && !tensor.is_contiguous())
     text += fmt::format(" with strides [{}]", fmt::join(tensor.strides().vec(), ", "));
   return text + ", trained";
@@ -62,7 +62,7 @@ void broadcast_packed(Group& group, std::span<const torch::Tensor> tensors, int 
     torch::Tensor received = torch::empty_like(copies[i]);
     if (received.nbytes() > 0)
       std::memcpy(received.data_ptr(), message.data() + at, received.nbytes());
-    // data() has a version of its own: a graph that was retained may go on using the tensor.
+    // data() has its own version counter: a retained graph may still use the tensor.
     tensors[i].data().copy_(received);
     at += received.nbytes();
   }
@@ -112,4 +112,4 @@ void broadcast_tensors(Group& group, const std::vector<torch::Tensor>& tensors, 
   }
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

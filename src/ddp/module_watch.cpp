@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 namespace {
 
@@ -58,7 +58,7 @@ std::vector<ModuleWatch::Known> ModuleWatch::known(
 bool ModuleWatch::is_registered_alike() const {
   std::size_t parameters = 0;
   std::size_t buffers = 0;
-  // Without names, which take most of the time of parameters().
+  // Compares without names, which take most of the time of parameters().
   const std::function<bool(const torch::nn::Module&)> alike = [&](const torch::nn::Module& module) {
     for (const torch::Tensor& tensor : module.parameters(false))
       if (parameters == parameters_.size() || !parameters_[parameters++].tensor.is_same(tensor))
@@ -108,8 +108,7 @@ std::string ModuleWatch::change() const {
   if (!is_registered_alike()) {
     std::string change = registration("parameter", parameters_, module_->named_parameters());
     if (change.empty()) change = registration("buffer", buffers_, module_->named_buffers());
-    return change.empty() ? "layers were put in another order after the module was wrapped"
-                          : change;
+    return change.empty() ? "layers were reordered after the module was wrapped" : change;
   }
   for (const Known& parameter : parameters_)
     if (std::string change = change_of("parameter", parameter); !change.empty()) return change;
@@ -125,4 +124,4 @@ std::unordered_set<const void*> ModuleWatch::parameters() const {
   return tensors;
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

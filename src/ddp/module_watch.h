@@ -1,4 +1,4 @@
-// ModuleWatch: whether a module still has the parameters and buffers that it had.
+// ModuleWatch: detects changes of a module's parameters and buffers.
 #pragma once
 
 #include <torch/torch.h>
@@ -8,24 +8,24 @@
 #include <unordered_set>
 #include <vector>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
-/// Notices parameters and buffers that were registered, removed or replaced, or that have another
+/// Detects parameters and buffers that were registered, removed or replaced, that have another
 /// shape, type or device, and frozen parameters that are trained now. Trained parameters may be
-/// frozen, and all values may change. Keeps the module.
+/// frozen, and all values may change. Keeps the module alive.
 class ModuleWatch {
  public:
   explicit ModuleWatch(std::shared_ptr<const torch::nn::Module> module);
 
-  /// The first change since construction, in words ("parameter 'a' was replaced ..."); empty if
-  /// there is none. Then it only compares a few words a parameter.
+  /// The first change since construction, as a sentence ("parameter 'a' was replaced ..."); empty
+  /// if there is none. Cheap: it compares a few words per parameter.
   std::string change() const;
 
-  /// Whether a parameter's values lie elsewhere, or in another order, than when this was last
-  /// asked, or at construction: they were loaded from a file or replaced by set_data().
+  /// Whether a parameter's values have moved in memory, or have other strides, since the last call
+  /// or the construction: they were loaded from a file or replaced by set_data().
   bool moved();
 
-  /// The parameters that the module has now.
+  /// The present parameters of the module.
   std::unordered_set<const void*> parameters() const;
 
  private:
@@ -38,7 +38,7 @@ class ModuleWatch {
   };
   static std::vector<Known> known(const torch::OrderedDict<std::string, torch::Tensor>& tensors);
   bool is_registered_alike() const;
-  /// What is registered now and was not, or the reverse; empty if there is nothing.
+  /// A tensor that was registered or removed, as a sentence; empty if there is none.
   static std::string registration(std::string_view kind, const std::vector<Known>& then,
                                   const torch::OrderedDict<std::string, torch::Tensor>& now);
   static std::string change_of(std::string_view kind, const Known& known);
@@ -46,13 +46,13 @@ class ModuleWatch {
   const std::shared_ptr<const torch::nn::Module> module_;
   const std::vector<Known> parameters_;
   const std::vector<Known> buffers_;
-  /// Where a tensor's values lie. Keeps the memory, so that no other tensor can lie there.
+  /// The memory of a tensor's values. Keeps it alive, so that no other tensor can take its place.
   struct Place {
     c10::Storage storage;
     std::int64_t offset;
     std::vector<std::int64_t> strides;
   };
-  std::vector<Place> places_;  ///< of the parameters, when moved() was last asked
+  std::vector<Place> places_;  ///< of the parameters, at the last call of moved()
 };
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

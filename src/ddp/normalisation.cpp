@@ -2,7 +2,7 @@
 
 #include "ddp/channel_rows.h"
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 namespace {
 
@@ -90,4 +90,4 @@ torch::Tensor input_gradient(const torch::Tensor& gradient, const torch::Tensor&
   return result;
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

@@ -1,17 +1,16 @@
-// Batch norm's passes over memory, forward and backward, once the moments of all ranks are known.
-// Tensors are [N, channels, …], contiguous, float32 or float64; weight and bias are of the same
-// type.
+// The loops of batch norm, forward and backward, with the statistics of all ranks. Tensors are
+// [N, channels, …], contiguous, float32 or float64; weight and bias have the same type.
 #pragma once
 
-#include "ddp/batch_moments.h"
+#include "ddp/tensor_statistics.h"
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 /// (input − mean) · inverse deviation · weight + bias.
 torch::Tensor normalise(const torch::Tensor& input, const Normalisation& normalisation,
                         const torch::Tensor& weight, const torch::Tensor& bias);
 
-/// By channel: first the sums of `gradient`, then those of `gradient` times the normalised input.
+/// By channel: the sums of `gradient`, then those of `gradient` times the normalised input.
 std::vector<double> gradient_sums(const torch::Tensor& gradient, const torch::Tensor& input,
                                   const Normalisation& normalisation);
 
@@ -20,4 +19,4 @@ torch::Tensor input_gradient(const torch::Tensor& gradient, const torch::Tensor&
                              const Normalisation& normalisation, const torch::Tensor& weight,
                              std::span<const double> sums);
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

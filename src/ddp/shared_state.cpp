@@ -1,8 +1,8 @@
 #include <lockstep/shared_state.h>
 
 #include "ddp/module_state.h"
+#include "sync/broadcast_text.h"
 #include "sync/same_on_all.h"
-#include "sync/share_text.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
@@ -13,13 +13,15 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 namespace {
 
 std::string options_key(std::size_t group) {
   return fmt::format("lockstep/options/{}", group);
 }
 
-/// What must be the same on all ranks, one line each.
+/// Everything that must be the same on all ranks, one line each.
 std::vector<std::string> describe(const torch::optim::Optimizer& optimizer) {
   std::vector<std::string> lines{fmt::format("an optimizer of type {} with {} parameter groups",
                                              typeid(optimizer).name(),
@@ -37,8 +39,8 @@ std::vector<std::string> describe(const torch::optim::Optimizer& optimizer) {
 std::string saved(const torch::optim::Optimizer& optimizer) {
   torch::serialize::OutputArchive archive;
   optimizer.save(archive);
-  // load() below takes over what is remembered of parameters, and no version of torch promises
-  // that it takes over options, too.
+  // load() below restores the state of parameters, but no version of torch promises that it
+  // restores options too.
   for (std::size_t group = 0; group < optimizer.param_groups().size(); ++group) {
     torch::serialize::OutputArchive options(archive.compilation_unit());
     optimizer.param_groups()[group].options().serialize(options);
@@ -69,7 +71,7 @@ void broadcast_state(Group group, torch::optim::Optimizer& optimizer) {
                             "Make the same optimizer for the same parameters on every rank");
   if (group.size() == 1) return;
   std::string content = group.rank() == 0 ? saved(optimizer) : "";
-  sync::share_text(group, content);
+  sync::broadcast_text(group, content);
   if (group.rank() != 0) load(optimizer, content);
 }
 

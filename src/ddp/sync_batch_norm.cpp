@@ -1,8 +1,8 @@
 #include <lockstep/error.h>
 #include <lockstep/sync_batch_norm.h>
 
-#include "ddp/batch_moments.h"
 #include "ddp/normalisation.h"
+#include "ddp/tensor_statistics.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,15 @@
 
 namespace lockstep {
 
+using namespace internal;
+
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-/// What forward keeps for backward beside tensors.
+/// State that forward keeps for backward, in addition to tensors.
 struct Kept : torch::CustomClassHolder {
   Kept(ddp::Normalisation normalisation, Group group)
       : normalisation(std::move(normalisation)), group(std::move(group)) {}
@@ -25,7 +27,7 @@ struct Kept : torch::CustomClassHolder {
   Group group;
 };
 
-/// The sums go to the parameters as this rank's part: averaging gradients adds them up.
+/// A parameter's gradient from this rank's sums: averaging gradients over the ranks completes them.
 torch::Tensor parameter_gradient(std::span<const double> sums, const torch::Tensor& like) {
   return torch::tensor(at::ArrayRef<double>(sums.data(), sums.size()), like.scalar_type());
 }
@@ -41,7 +43,7 @@ class NormaliseTogether : public torch::autograd::Function<NormaliseTogether> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     if (torch::GradMode::is_enabled())
-      throw Error("SyncBatchNorm has no gradient of its gradient: leave out create_graph");
+      throw Error("SyncBatchNorm does not support double backward: omit create_graph");
     const auto kept =
         c10::static_intrusive_pointer_cast<Kept>(context->saved_data["kept"].toCapsule());
     const variable_list saved = context->get_saved_variables();
@@ -57,24 +59,25 @@ class NormaliseTogether : public torch::autograd::Function<NormaliseTogether> {
   }
 };
 
-/// As torch keeps them: with the variance of a sample, not of the batch.
+/// As torch does, with the unbiased variance.
 void update_running(torch::Tensor& running_mean, torch::Tensor& running_var,
-                    const ddp::Moments& moments, double factor) {
+                    const ddp::ChannelStatistics& statistics, double factor) {
   torch::NoGradGuard no_grad;
   std::vector<double> variance;
-  for (double squares : moments.squares) variance.push_back(squares / (moments.count - 1));
+  for (double squares : statistics.squares) variance.push_back(squares / (statistics.count - 1));
   const auto add = [&](torch::Tensor& running, const std::vector<double>& values) {
     const torch::Tensor now = torch::tensor(values, torch::kFloat64);
     running.copy_(running.to(torch::kFloat64).mul_(1 - factor).add_(now, factor));
   };
-  add(running_mean, moments.mean);
+  add(running_mean, statistics.mean);
   add(running_var, variance);
 }
 
 void require_shape(const torch::Tensor& input, std::int64_t channels) {
   if (input.dim() >= 2 && input.size(1) == channels) return;
-  throw UsageError(fmt::format("SyncBatchNorm of {} channels takes inputs of [N, {}, …], got [{}]",
-                               channels, channels, fmt::join(input.sizes(), ", ")));
+  throw UsageError(
+      fmt::format("SyncBatchNorm of {} channels expects inputs of [N, {}, …], got [{}]", channels,
+                  channels, fmt::join(input.sizes(), ", ")));
 }
 
 }  // namespace
@@ -152,19 +155,20 @@ torch::Tensor SyncBatchNormImpl::forward_together(const torch::Tensor& input) {
   const torch::ScalarType type = input.scalar_type();
   const bool known = type == torch::kFloat32 || type == torch::kFloat64;
   if (!known || !input.device().is_cpu() || (weight.defined() && weight.scalar_type() != type))
-    throw UsageError(fmt::format(
-        "SyncBatchNorm takes float32 or float64 in main memory, of the type of its parameters, got "
-        "{} on device {}",
-        torch::toString(type), input.device().str()));
+    throw UsageError(
+        fmt::format("SyncBatchNorm expects float32 or float64 in main memory, of the type of its "
+                    "parameters, got {} on device {}",
+                    torch::toString(type), input.device().str()));
   const torch::Tensor values = input.contiguous();
-  const ddp::Moments moments = ddp::exchange(*group_, ddp::moments_of(values.detach()));
+  const ddp::ChannelStatistics statistics =
+      ddp::exchange(*group_, ddp::statistics_of(values.detach()));
   const double factor = count_batch();
-  if (options.track_running_stats()) update_running(running_mean, running_var, moments, factor);
-  // Autograd takes no undefined tensors.
+  if (options.track_running_stats()) update_running(running_mean, running_var, statistics, factor);
+  // Autograd does not accept undefined tensors.
   const torch::Tensor ones = torch::ones(options.num_features(), input.options());
   return NormaliseTogether::apply(
       values, weight.defined() ? weight : ones, bias.defined() ? bias : torch::zeros_like(ones),
-      c10::make_intrusive<Kept>(ddp::normalisation_of(moments, options.eps()), *group_));
+      c10::make_intrusive<Kept>(ddp::normalisation_of(statistics, options.eps()), *group_));
 }
 
 }  // namespace lockstep

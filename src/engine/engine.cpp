@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 std::vector<std::byte> Engine::to_plain(std::size_t, const ArrayView& values) const {
   const auto* bytes = static_cast<const std::byte*>(values.data);
@@ -16,4 +16,4 @@ bool Engine::from_plain(std::size_t, std::span<const std::byte> plain,
   return true;
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,5 +1,5 @@
-// Engine: computes forward and backward of a model. Weights and gradients live in flat memory that
-// it shares with the sync method and the optimizer.
+// Engine: runs forward and backward of a model. Weights and gradients live in flat memory that the
+// sync method and the optimizer use too.
 #pragma once
 
 #include <lockstep/types.h>
@@ -16,16 +16,16 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
-/// What a forward pass says of a batch. Sums, so that batches and ranks can be added up.
+/// The result of a forward pass. All are sums, so that batches and ranks can be added up.
 struct Score {
   double loss_sum = 0;  ///< cross entropy summed over the samples
   std::size_t correct = 0;
   std::size_t samples = 0;
 };
 
-/// One rank's copy of the model. One thread at a time.
+/// One rank's copy of the model. Thread safety: one thread at a time.
 class Engine {
  public:
   using Ready = std::function<void(std::size_t parameter)>;
@@ -35,34 +35,34 @@ class Engine {
   /// "torch" or "onednn".
   virtual std::string_view name() const = 0;
 
-  /// An engine may keep parameters in a layout of its own, with padding: `count` includes it.
+  /// The parameters. An engine may store them in its own layout with padding, which `count`
+  /// includes.
   virtual std::vector<sync::Parameter> parameters() const = 0;
   virtual DataType type() const = 0;
 
-  /// From now on weights are in `weights`, laid out like the gradients, and each backward writes
-  /// `gradients` and calls ready(i) as soon as parameter i's is final. The weights keep their
-  /// values. Both must outlive the engine's use. Called once.
+  /// Moves the weights, with their values, to `weights`, laid out like the gradients. Each backward
+  /// then writes `gradients` and calls ready(i) as soon as the gradient of parameter i is final.
+  /// Both must outlive the engine's use. REQUIRES: called once.
   virtual void bind(ArrayView weights, const sync::Gradients& gradients, Ready ready) = 0;
 
-  /// Training mode; keeps what backward needs, but for the batch: REQUIRES that it lives, as it is,
-  /// until backward has ended, and that nothing is evaluated in between.
+  /// Training mode. Keeps what backward needs, except for the batch. REQUIRES: the batch is neither
+  /// changed nor destroyed until backward has ended, and nothing is evaluated in between.
   virtual Score forward(const data::Batch& batch) = 0;
 
-  /// Gradients of `factor` times the mean loss of the last forward. With an empty batch they are
-  /// zero.
+  /// Computes the gradients of `factor` times the mean loss of the last forward; zero for an empty
+  /// batch.
   virtual void backward(double factor) = 0;
 
   /// Evaluation mode.
   virtual Score evaluate(const data::Batch& batch) = 0;
 
-  /// From now on every operation that forward and backward run is written to the trace, until it is
-  /// called with null. By the thread that calls them.
+  /// Writes every operation of forward and backward to the trace, until called with null. REQUIRES:
+  /// called by the thread that runs them.
   virtual void record_in(observe::Trace* trace) = 0;
 
-  /// What the model has found out about its inputs, where it lies: batch norm's running means and
-  /// variances, of type(), and of how many batches they are, as integers. Training goes on without
-  /// them, evaluation uses them.
-  virtual std::vector<ArrayView> statistics() = 0;
+  /// The memory of batch norm's running means and variances, of type(), and of the number of
+  /// batches that they cover, as integers. Training does not need them, evaluation uses them.
+  virtual std::vector<ArrayView> running_statistics() = 0;
 
   /// Parameters and buffers under PyTorch's names, in plain layout.
   virtual std::vector<models::StoredTensor> parameter_state() const = 0;
@@ -71,11 +71,11 @@ class Engine {
   /// Throws Error that names `source` and the first tensor that does not fit.
   virtual void load(const std::vector<models::StoredTensor>& state, const std::string& source) = 0;
 
-  /// Values that lie as a parameter's weights do, such as an optimizer's, as one row in the order
-  /// of plain layout; and back, if there are as many. Without padding.
+  /// Converts values in a parameter's layout, such as optimizer state, to one row in plain layout
+  /// without padding; from_plain() converts back, and returns false if the size differs.
   virtual std::vector<std::byte> to_plain(std::size_t parameter, const ArrayView& values) const;
   virtual bool from_plain(std::size_t parameter, std::span<const std::byte> plain,
                           const ArrayView& values) const;
 };
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -5,7 +5,7 @@
 
 #include <torch/version.h>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 std::map<std::string, std::string> library_versions() {
   std::map<std::string, std::string> versions = onednn_version();
@@ -15,4 +15,4 @@ std::map<std::string, std::string> library_versions() {
   return versions;
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -2,12 +2,13 @@
 
 #include <lockstep/error.h>
 
+#include "engine/library_versions.h"
 #include "engine/onednn/onednn_engine.h"
 #include "engine/torch/torch_engine.h"
 
 #include <fmt/format.h>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace {
 
@@ -39,26 +40,37 @@ std::unique_ptr<Engine> make_onednn(const EngineOptions& options) {
   return make_onednn_engine(onednn_options(options));
 }
 
+class BuiltInEngines : public Engines {
+ public:
+  MadeEngine make(const EngineOptions& options) const override { return make_engine(options); }
+  nlohmann::json choose_convolutions(const EngineOptions& options,
+                                     const Notice& notice) const override {
+    return engine::choose_convolutions(options, notice);
+  }
+  bool are_convolution_methods(const nlohmann::json& methods) const override {
+    return engine::are_convolution_methods(methods);
+  }
+  std::map<std::string, std::string> library_versions() const override {
+    return engine::library_versions();
+  }
+  void use_threads(int threads) const override { engine::use_threads(threads); }
+  void keep_freed_memory() const override { engine::keep_freed_memory(); }
+};
+
 }  // namespace
 
-std::vector<std::string> engine_names() {
-  std::vector<std::string> names{"auto", "torch"};
-  if (has_onednn_engine()) names.emplace_back("onednn");
-  return names;
+const Engines& built_in_engines() {
+  static const BuiltInEngines engines;
+  return engines;
 }
 
-std::vector<std::string> convolution_choices() {
-  return {"auto", "fixed", "direct"};
-}
-
-nlohmann::json choose_convolutions(const EngineOptions& options,
-                                   const std::function<void(const std::string&)>& notice) {
+nlohmann::json choose_convolutions(const EngineOptions& options, const Notice& notice) {
   if (options.engine == "torch" || options.convolutions != "auto" || !has_onednn_engine())
     return {};
   try {
     return choose_convolutions(onednn_options(options), notice);
   } catch (const UsageError&) {
-    return {};  // make_engine will say why there is no such engine
+    return {};  // make_engine reports why there is no such engine
   }
 }
 
@@ -68,9 +80,9 @@ MadeEngine make_engine(const EngineOptions& options) {
   try {
     return {make_onednn(options), {}};
   } catch (const UsageError& error) {
-    // A model or images that no engine takes are torch's to refuse, not onednn's.
+    // A model or images that no engine supports: torch reports the error.
     return {make_torch(options), fmt::format("engine torch: {}", error.what())};
   }
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -4,7 +4,7 @@
 #include "models/model.h"
 #include "models/resnet.h"
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace {
 
@@ -20,8 +20,7 @@ std::shared_ptr<models::Classifier> make_seeded_model(std::string_view model, Da
                                                       const data::ImageShape& images,
                                                       std::uint64_t seed, bool zero_gamma) {
   models::require_fit(model, images);
-  // Torch draws initial weights from one generator a process; ranks that are threads must take
-  // turns.
+  // Torch draws initial weights from one generator per process: ranks that are threads take turns.
   static Mutex drawing;
   const Lock lock(drawing);
   torch::manual_seed(seed);
@@ -30,4 +29,4 @@ std::shared_ptr<models::Classifier> make_seeded_model(std::string_view model, Da
   return made;
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

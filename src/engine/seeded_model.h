@@ -1,4 +1,4 @@
-// A model whose initial weights a seed names: the same for every engine.
+// A model with seeded initial weights, the same for every engine.
 #pragma once
 
 #include <lockstep/types.h>
@@ -8,13 +8,13 @@
 #include <memory>
 #include <string_view>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
-/// Any thread may call it. With `zero_gamma` the last batch norm of each residual block starts with
-/// weights of 0, so that the block passes on what came in. Throws UsageError for a model that is
-/// not known or does not take such images.
+/// Thread safety: any thread may call it. With `zero_gamma` the last batch norm of each residual
+/// block starts with weights of 0, so that the block is the identity at first. Throws UsageError
+/// for an unknown model or unsupported images.
 std::shared_ptr<models::Classifier> make_seeded_model(std::string_view model, DataType type,
                                                       const data::ImageShape& images,
                                                       std::uint64_t seed, bool zero_gamma = false);
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

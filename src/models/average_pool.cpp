@@ -2,7 +2,7 @@
 
 #include "models/pool_windows.h"
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace {
 
@@ -24,7 +24,7 @@ void pool(const torch::Tensor& images, torch::Tensor& pooled) {
   });
 }
 
-/// Each place of a window gets a quarter of its gradient.
+/// Each position of a window gets a quarter of its gradient.
 template <typename T>
 void spread(const torch::Tensor& gradient, torch::Tensor& images) {
   const T* from = gradient.data_ptr<T>();
@@ -71,4 +71,4 @@ torch::Tensor average_pool_2x2(const torch::Tensor& images) {
   return can_pool_2x2(images) ? AveragePoolFunction::apply(images) : torch::avg_pool2d(images, 2);
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,16 +1,16 @@
-// Average pooling over windows of 2×2: on a few small images, as a worker of LeNet-5 has them,
-// torch's own takes ten times as long.
+// Average pooling with 2×2 windows. On a few small images, as a worker of LeNet-5 has them, torch's
+// takes ten times as long.
 #pragma once
 
 #include <torch/torch.h>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
-/// What torch::avg_pool2d(images, 2) gives, to the bit, and its gradients, too. Other layouts and
-/// types than plain float32 and float64 are torch's to do.
+/// The same as torch::avg_pool2d(images, 2) to the bit, with gradients. Calls torch for layouts and
+/// types other than plain float32 and float64.
 torch::Tensor average_pool_2x2(const torch::Tensor& images);
 
-/// An AvgPool2d(2), for whoever looks at the layers.
+/// Derives from AvgPool2d(2), for code that inspects layers.
 class AveragePool2x2Impl : public torch::nn::AvgPool2dImpl {
  public:
   AveragePool2x2Impl() : torch::nn::AvgPool2dImpl(2) {}
@@ -18,4 +18,4 @@ class AveragePool2x2Impl : public torch::nn::AvgPool2dImpl {
 };
 TORCH_MODULE(AveragePool2x2);
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

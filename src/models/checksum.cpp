@@ -7,20 +7,20 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace {
 
 constexpr std::size_t kDigits = 64;
 
-/// Where the digest stands in the file, as our writer puts it; npos if it does not.
+/// The offset of the digest in a file of our writer; npos if it is not found.
 std::size_t place_of(std::string_view content, std::string_view digest) {
   const std::string entry = fmt::format("\"{}\":\"{}\"", kChecksum, digest);
   const std::size_t begin = content.find(entry);
   return begin == std::string_view::npos ? begin : begin + entry.size() - 1 - digest.size();
 }
 
-/// Of the content with zeros for the digest that stands at `place`.
+/// The digest of the content with zeros in place of the digest at `place`.
 std::string digest_of(std::string_view content, std::size_t place) {
   const std::string zeros(kDigits, '0');
   Sha256 sha;
@@ -51,7 +51,7 @@ void require_checksum(std::string_view content, const Metadata& metadata,
   const std::size_t place = place_of(content, found->second);
   if (place == std::string_view::npos || digest_of(content, place) != found->second)
     throw FileError(
-        fmt::format("{}: its bytes do not fit its checksum; the file is damaged", source));
+        fmt::format("{}: its bytes do not match its checksum; the file is damaged", source));
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

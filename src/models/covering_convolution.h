@@ -1,13 +1,13 @@
-// A convolution whose kernel covers the whole map, such as LeNet-5's third: one product of
-// matrices, which costs far less than to set a convolution up.
+// A convolution whose kernel covers the whole map, such as LeNet-5's third: a matrix product, which
+// is far cheaper than the setup of a convolution.
 #pragma once
 
 #include <torch/torch.h>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
-/// A Conv2d(in, out, kernel) to whoever looks at the layers, at its parameters or gives it larger
-/// maps; on maps of kernel×kernel it computes as a linear layer does.
+/// A Conv2d(in, out, kernel) with its parameters. On maps of kernel×kernel it computes as a linear
+/// layer; on larger maps as a Conv2d.
 class CoveringConv2dImpl : public torch::nn::Conv2dImpl {
  public:
   CoveringConv2dImpl(std::int64_t in, std::int64_t out, std::int64_t kernel)
@@ -21,4 +21,4 @@ class CoveringConv2dImpl : public torch::nn::Conv2dImpl {
 };
 TORCH_MODULE(CoveringConv2d);
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

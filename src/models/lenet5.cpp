@@ -4,7 +4,7 @@
 #include "models/covering_convolution.h"
 #include "models/model_names.h"
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace nn = torch::nn;
 
@@ -24,4 +24,4 @@ torch::Tensor LeNet5Impl::scores(const torch::Tensor& images) {
   return classifier->forward(features->forward(images).flatten(1));
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

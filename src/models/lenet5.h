@@ -3,16 +3,17 @@
 #pragma once
 
 #include "models/classifier.h"
+#include "models/model_names.h"
 
 #include <torch/torch.h>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 /// The parameters have PyTorch's names (features.0.weight … classifier.2.bias) and PyTorch's
-/// default initialisation, drawn from libtorch's generator: call torch::manual_seed first to repeat
-/// it.
+/// default initialisation, drawn from libtorch's generator: call torch::manual_seed first for
+/// reproducible weights.
 struct LeNet5Impl : Classifier {
-  static constexpr data::ImageShape kImages{1, 32, 32};
+  static constexpr data::ImageShape kImages = kGrayImages;
 
   LeNet5Impl();
 
@@ -24,4 +25,4 @@ struct LeNet5Impl : Classifier {
 };
 TORCH_MODULE(LeNet5);
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

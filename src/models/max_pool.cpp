@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace {
 
@@ -13,7 +13,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-/// Of the two, the one that torch takes: the first of equals, and the last that is no number.
+/// Torch's choice of two: the first of equal values, and the last NaN.
 template <typename T>
 void take(T value, std::uint8_t place, T& best, std::uint8_t& which) {
   const bool better = value > best || value != value;
@@ -35,7 +35,7 @@ void pool_row(const T* upper, const T* lower, std::int64_t windows, T* best, std
   }
 }
 
-/// The reverse: each window's gradient goes to the place that was taken, zero to the others.
+/// Backward: each window's gradient goes to the chosen position, zeros to the others.
 template <typename T>
 void spread_row(const T* gradient, const std::uint8_t* which, std::int64_t windows, T* upper,
                 T* lower) {
@@ -104,4 +104,4 @@ torch::Tensor max_pool_2x2(const torch::Tensor& images) {
   return can_pool_2x2(images) ? MaxPoolFunction::apply(images) : torch::max_pool2d(images, 2);
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

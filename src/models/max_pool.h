@@ -1,17 +1,16 @@
-// Max pooling over windows of 2×2. Torch's own looks at every window for itself and keeps 64 bits
-// for each of its choices; this one keeps 2, in a byte, and takes a few percent less of a VGG's
-// step.
+// Max pooling with 2×2 windows. Torch's stores each choice in 64 bits; this one stores it in a
+// byte, and saves a few percent of a VGG's step.
 #pragma once
 
 #include <torch/torch.h>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
-/// What torch::max_pool2d(images, 2) gives, to the bit, and its gradients, too. Other layouts and
-/// types than plain float32 and float64 are torch's to do.
+/// The same as torch::max_pool2d(images, 2) to the bit, with gradients. Calls torch for layouts and
+/// types other than plain float32 and float64.
 torch::Tensor max_pool_2x2(const torch::Tensor& images);
 
-/// A MaxPool2d(2), for whoever looks at the layers.
+/// Derives from MaxPool2d(2), for code that inspects layers.
 class MaxPool2x2Impl : public torch::nn::MaxPool2dImpl {
  public:
   MaxPool2x2Impl() : torch::nn::MaxPool2dImpl(2) {}
@@ -19,4 +18,4 @@ class MaxPool2x2Impl : public torch::nn::MaxPool2dImpl {
 };
 TORCH_MODULE(MaxPool2x2);
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace {
 
@@ -125,7 +125,7 @@ void load_state(torch::nn::Module& module, const std::vector<StoredTensor>& stat
                 const std::string& source) {
   std::map<std::string_view, const StoredTensor*> unused;
   for (const StoredTensor& stored : state)
-    if (!unused.emplace(stored.name, &stored).second) misfit(source, stored.name, "comes twice");
+    if (!unused.emplace(stored.name, &stored).second) misfit(source, stored.name, "occurs twice");
   std::vector<std::pair<torch::Tensor, const StoredTensor*>> copies;
   for (const auto& named : tensors_of(module)) {
     auto found = unused.find(named.key());
@@ -135,9 +135,9 @@ void load_state(torch::nn::Module& module, const std::vector<StoredTensor>& stat
     unused.erase(found);
   }
   if (!unused.empty()) misfit(source, unused.begin()->first, "is not part of the model");
-  // Only now that all fit: a failure leaves the module as it was.
+  // All tensors were checked before the first is copied: a failure leaves the module unchanged.
   torch::NoGradGuard no_grad;
   for (auto& [tensor, stored] : copies) tensor.copy_(view_of(*stored));
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,4 +1,4 @@
-// Models by name, and their state as stored tensors.
+// Makes models by name, and converts their state to stored tensors.
 #pragma once
 
 #include "models/classifier.h"
@@ -12,32 +12,31 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
-/// A new model with default initialisation (call torch::manual_seed first to repeat it), drawn in
-/// float32 whatever its type, so that a seed names the same weights in all types. Throws UsageError
-/// that lists the known names. REQUIRES: type is float32 or float64.
+/// A new model with default initialisation (call torch::manual_seed first for reproducible
+/// weights), drawn in float32 for any type, so that a seed gives the same weights in all types.
+/// Throws UsageError with the known names. REQUIRES: type is float32 or float64.
 std::shared_ptr<Classifier> make_model(std::string_view name, DataType type = DataType::float32);
 
-/// Makes the floating-point parameters and buffers be of `type`, as module.to(dtype) does in
-/// Python; libtorch's own Module::to would turn batch norm's counters into floats, too.
+/// Converts the floating-point parameters and buffers to `type`, as module.to(dtype) does in
+/// Python; libtorch's Module::to would convert batch norm's counters too.
 void convert(torch::nn::Module& module, DataType type);
 
-/// Copies of what the module learns, of what it keeps beside it (batch norm's statistics), and of
-/// both. In PyTorch's plain contiguous layout, whatever the layout in memory.
+/// Copies of the module's parameters, of its buffers (batch norm's running statistics), and of
+/// both, in PyTorch's plain contiguous layout.
 std::vector<StoredTensor> parameters_of(const torch::nn::Module& module);
 std::vector<StoredTensor> buffers_of(const torch::nn::Module& module);
 std::vector<StoredTensor> state_of(const torch::nn::Module& module);
 
-/// The module's buffers where they lie. REQUIRES: they are contiguous.
+/// Views of the module's buffers. REQUIRES: they are contiguous.
 std::vector<ArrayView> buffer_views(torch::nn::Module& module);
 
-/// Copies `state` into the module's parameters and buffers, in place: whatever shares their memory
-/// sees the new values. Names must be the module's, no more and no fewer, and shapes equal; F32 and
-/// F64 convert into each other (F64 rounds to the nearest F32), other types must be equal.
-/// Otherwise throws an Error that names `source` (a file) and the first tensor that does not fit,
-/// and changes nothing.
+/// Copies `state` into the module's parameters and buffers in place, so that views of them see the
+/// new values. Names must be exactly the module's, and shapes equal; F32 and F64 convert into each
+/// other (F64 rounds to the nearest F32), other types must be equal. Otherwise throws an Error that
+/// names `source` (a file) and the first tensor that does not fit, and changes nothing.
 void load_state(torch::nn::Module& module, const std::vector<StoredTensor>& state,
                 const std::string& source);
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,5 +1,5 @@
-// What our pools over windows of 2×2 have in common: which images they take, and how the rows of
-// windows are shared out.
+// Common parts of our pools with 2×2 windows: the supported images, and the division of the rows of
+// windows among threads.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
-/// Whether our pools can take the images; others are torch's to do.
+/// Whether our pools support the images; torch pools the others.
 inline bool can_pool_2x2(const torch::Tensor& images) {
   const bool type =
       images.scalar_type() == torch::kFloat32 || images.scalar_type() == torch::kFloat64;
@@ -17,13 +17,13 @@ inline bool can_pool_2x2(const torch::Tensor& images) {
          images.size(2) % 2 == 0 && images.size(3) % 2 == 0 && images.numel() > 0;
 }
 
-/// The shape of what comes out of images that can be pooled.
+/// The shape of the output.
 inline std::vector<std::int64_t> sizes_of_windows(const torch::Tensor& images) {
   return {images.size(0), images.size(1), images.size(2) / 2, images.size(3) / 2};
 }
 
 /// Calls row(i) for every row of windows of all images and channels, on torch's threads. Row i of
-/// windows, of width w, lies over the image's memory from 4·i·w: two rows of 2·w.
+/// windows, of width w, covers the image's memory from 4·i·w: two rows of 2·w.
 template <typename Row>
 void for_each_row_of_windows(const torch::Tensor& pooled, const Row& row) {
   constexpr std::int64_t kRowsWorthAThread = 1024;
@@ -34,4 +34,4 @@ void for_each_row_of_windows(const torch::Tensor& pooled, const Row& row) {
                    });
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

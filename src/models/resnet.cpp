@@ -7,13 +7,13 @@
 
 #include <array>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace nn = torch::nn;
 
 namespace {
 
-/// A convolution that batch norm follows needs no bias.
+/// A convolution before batch norm needs no bias.
 nn::Conv2d convolution(int channels_in, int channels_out, int size, int stride) {
   return nn::Conv2d(nn::Conv2dOptions(channels_in, channels_out, size)
                         .stride(stride)
@@ -21,7 +21,7 @@ nn::Conv2d convolution(int channels_in, int channels_out, int size, int stride) 
                         .bias(false));
 }
 
-/// Blocks of each of the four layers.
+/// Number of blocks in each of the four layers.
 std::array<int, 4> blocks_of(int depth) {
   if (depth == 18) return {2, 2, 2, 2};
   LOCKSTEP_CHECK(depth == 34, "there is no ResNet of depth {}", depth);
@@ -66,8 +66,8 @@ ResNetImpl::ResNetImpl(int depth)
       fc(nullptr) {
   register_module("conv1", conv1);
   register_module("bn1", bn1);
-  // One after another, so that a seed draws the weights in the order of the layers, as PyTorch
-  // does.
+  // Made one after another, so that a seed draws the weights in the order of the layers, as in
+  // PyTorch.
   const std::array<int, 4> blocks = blocks_of(depth);
   layer1 = register_module("layer1", make_layer(blocks[0], 64, 64, 1));
   layer2 = register_module("layer2", make_layer(blocks[1], 64, 128, 2));
@@ -82,4 +82,4 @@ torch::Tensor ResNetImpl::scores(const torch::Tensor& images) {
   return fc->forward(torch::avg_pool2d(values, 4).flatten(1));
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

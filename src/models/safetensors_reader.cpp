@@ -1,5 +1,5 @@
-// Reads in three steps, so that no byte is copied before everything about it has been checked:
-// parse the header, check each entry by itself and all of them together against the data, copy.
+// Reads in three steps, so that no byte is copied before everything about it was checked: parse the
+// header, check each entry and all of them together against the data, copy.
 #include <lockstep/error.h>
 
 #include "base/files.h"
@@ -13,20 +13,20 @@
 #include <limits>
 #include <set>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace {
 
 using nlohmann::json;
 
-/// Far above any model's (a thousand tensors take 100 KiB), and it bounds what the JSON parser
-/// allocates.
+/// Far above that of any model (a thousand tensors take 100 KiB); limits the memory of the JSON
+/// parser.
 constexpr std::uint64_t kMaxHeaderBytes = 16 << 20;
 
 /// The deepest value is an array (2) in a tensor's object (1) in the header (0).
 constexpr int kMaxDepth = 2;
 
-/// As in libtorch.
+/// The same limit as in libtorch.
 constexpr std::size_t kMaxDimensions = 64;
 
 /// A tensor whose data have not been copied yet.
@@ -36,7 +36,7 @@ struct Entry {
   std::uint64_t end;
 };
 
-/// Text from the file as it may be shown: quoted, plain ASCII, short.
+/// Text of the file for messages: quoted, plain ASCII, short.
 std::string shown(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   std::string quoted = json(text.substr(0, kLongest))
@@ -95,9 +95,9 @@ void Reader::split(std::string_view content) {
   if (!header_.starts_with('{')) damaged("its header does not begin with '{'");
 }
 
-/// Beyond what JSON asks for, no key may come twice and nothing may nest deeper than a header does.
+/// Stricter than JSON: no key may occur twice, and nothing may nest deeper than a header does.
 json Reader::parse_header() const {
-  std::vector<std::set<std::string>> keys;  // of the objects that are open, the outermost first
+  std::vector<std::set<std::string>> keys;  // of the open objects, the outermost first
   auto watch = [&](int depth, json::parse_event_t event, const json& value) {
     using Event = json::parse_event_t;
     if ((event == Event::object_start || event == Event::array_start) && depth > kMaxDepth)
@@ -238,4 +238,4 @@ std::vector<StoredTensor> read_safetensors(const std::filesystem::path& path, Me
   return parse_safetensors(read_file(path), path.string(), metadata);
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

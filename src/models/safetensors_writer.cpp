@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace {
 
@@ -76,4 +76,4 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Stor
   write_file(path, format_safetensors(tensors, metadata, path.string()));
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

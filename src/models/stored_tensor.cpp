@@ -10,7 +10,7 @@
 #include <array>
 #include <bit>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 static_assert(std::endian::native == std::endian::little,
               "stored tensors are little-endian and copied as they are");
@@ -81,4 +81,4 @@ std::string weights_sha256(const std::vector<StoredTensor>& tensors) {
   return sha.hex();
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

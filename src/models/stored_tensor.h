@@ -1,4 +1,4 @@
-// A tensor as it lies in a file. No libtorch here, so that weights can be read, checked and hashed
+// A tensor as stored in a file. Without libtorch, so that weights can be read, checked and hashed
 // without it.
 #pragma once
 
@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
-/// Its elements are in row-major order without gaps, little-endian. A value that owns its bytes.
+/// Elements are in row-major order without gaps, little-endian. Owns its bytes.
 struct StoredTensor {
-  std::string name;  ///< as PyTorch spells it: "features.0.weight"
+  std::string name;  ///< PyTorch's name: "features.0.weight"
   DataType type = DataType::float32;
   std::vector<std::int64_t> shape;  ///< empty for a scalar
   std::vector<std::byte> data;
@@ -23,10 +23,10 @@ struct StoredTensor {
   bool operator==(const StoredTensor&) const = default;
 };
 
-/// The name that safetensors has for a type: "F32".
+/// The name of a type in safetensors: "F32".
 std::string_view stored_name(DataType type);
 
-/// The reverse of stored_name; empty for the types that Lockstep does not know.
+/// The reverse of stored_name; empty for types that Lockstep does not support.
 std::optional<DataType> stored_type(std::string_view name);
 
 /// The names of all types that can be stored, for messages: "F32, F64, I32, I64, U8, F16 and BF16".
@@ -41,8 +41,8 @@ std::string format_shape(const std::vector<std::int64_t>& shape);
 /// The tensors ordered by name. The pointers are into `tensors`.
 std::vector<const StoredTensor*> sorted_by_name(const std::vector<StoredTensor>& tensors);
 
-/// SHA-256 over the tensors' data, ordered by name, as 64 hexadecimal digits. Names, types and
-/// shapes are not part of it: it answers whether two runs of one model ended with the same bits.
+/// SHA-256 over the tensors' data, ordered by name, as 64 hexadecimal digits. Does not cover names,
+/// types and shapes: it tells whether two runs of one model ended with the same bits.
 std::string weights_sha256(const std::vector<StoredTensor>& tensors);
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 namespace nn = torch::nn;
 
@@ -61,4 +61,4 @@ torch::Tensor VggImpl::scores(const torch::Tensor& images) {
   return classifier->forward(features->forward(images).flatten(1));
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,5 +1,5 @@
-// Backwards of every kind: not synchronised, several before a step, through several modules, with
-// a hook, or in an order of their own.
+// Backwards of every kind: not synchronised, several before a step, through several modules, with a
+// hook, or in another order.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
@@ -9,23 +9,21 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::Branches;
 using testing::expect_error;
 using testing::gradients_are;
+using testing::kSmallBuckets;
 using testing::RankKind;
 using testing::run_ranks;
-
-/// Every parameter has a bucket of its own.
-const DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
 
 class Backwards : public ::testing::TestWithParam<RankKind> {};
 INSTANTIATE_TEST_SUITE_P(All, Backwards, ::testing::Values(RankKind::thread, RankKind::process),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Backwards, UnderNoSyncOnlyAddUpUntilTheNextOneAveragesTheSum) {
+TEST_P(Backwards, UnderNoSyncAddUpUntilTheNextOneAveragesTheSum) {
   run_ranks(GetParam(), 3, [](Group group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -100,7 +98,7 @@ TEST(Backward, GradientsWithAGraphOfTheirOwnAreRefusedByName) {
         [&] { net->sum().square().backward({}, true, group.rank() == 0); },
         {"rank 0 got a gradient with a graph of its own for", "right.weight", "create_graph"});
     net->zero_grad();
-    // The way to penalise gradients: their graph ends in an ordinary backward.
+    // Gradient penalty: the graph of the gradients ends in an ordinary backward.
     const torch::Tensor loss = net->sum() * net->left->bias.sum() * (group.rank() + 1);
     const auto gradient = torch::autograd::grad({loss}, {net->right->bias}, {}, true, true)[0];
     (gradient.sum() + net->sum()).backward();
@@ -127,7 +125,7 @@ TEST(Backward, OfSeveralModulesAtOnceOrInTurn) {
   });
 }
 
-/// Layers that are used in the order of their names' last letters: not in that of construction.
+/// Layers that are used in the order of their names' last letters, not in that of construction.
 struct Scrambled : torch::nn::Module {
   Scrambled() {
     for (const char* name : {"c", "a", "d", "b"})
@@ -146,7 +144,7 @@ std::shared_ptr<Scrambled> seeded(std::uint64_t seed) {
   return std::make_shared<Scrambled>();
 }
 
-/// Four steps of Adam on 12 samples, of which this rank has its share.
+/// Four steps of Adam on this rank's slice of 12 samples.
 void train(Scrambled& net, int rank, int ranks) {
   torch::optim::Adam adam(net.parameters(), torch::optim::AdamOptions(0.01));
   const std::int64_t share = 12 / ranks;
@@ -158,7 +156,7 @@ void train(Scrambled& net, int rank, int ranks) {
   }
 }
 
-TEST_P(Backwards, InAnUnexpectedOrderReorderGradientsOnceAndNobodyNotices) {
+TEST_P(Backwards, InAnUnexpectedOrderReorderGradientsOnce) {
   const auto alone = seeded(1);
   train(*alone, 0, 1);
   std::vector<std::shared_ptr<Scrambled>> nets{seeded(1), seeded(2), seeded(3)};
@@ -166,7 +164,7 @@ TEST_P(Backwards, InAnUnexpectedOrderReorderGradientsOnceAndNobodyNotices) {
     auto& net = nets[group.rank()];
     DistributedDataParallel ddp(net, group, {.first_bucket_bytes = 600, .bucket_bytes = 1200});
     train(*net, group.rank(), group.size());
-    // The last layer used, d, is ready first; its neighbour is the one used before it, c.
+    // The last layer used, d, is ready first; next to it is the one used before it, c.
     const auto at = [&](int layer) {
       return static_cast<const char*>(net->layers[layer]->weight.grad().data_ptr());
     };
@@ -181,7 +179,7 @@ TEST_P(Backwards, InAnUnexpectedOrderReorderGradientsOnceAndNobodyNotices) {
   });
 }
 
-TEST(Backward, GradientsHeldFromBeforeTheReorderStayWhatTheyWere) {
+TEST(Backward, GradientsHeldBeforeTheReorderAreUnchanged) {
   std::vector<std::shared_ptr<Scrambled>> nets{seeded(1), seeded(2)};
   run_threads(2, [&](const Group& group) {
     auto& net = nets[group.rank()];
@@ -200,8 +198,9 @@ TEST(Backward, GradientsHeldFromBeforeTheReorderStayWhatTheyWere) {
   });
 }
 
-TEST(Backward, AHookOfTheUsersOwnCompressesGradients) {
-  // Rounded to bfloat16's 8 bits before and after the sum: off by less than 2^-7 of the largest.
+TEST(Backward, AUsersHookCompressesGradients) {
+  // Rounded to bfloat16's 8 bits before and after the sum: off by less than 2^-7 of the largest
+  // value.
   const BucketHook compress = [](Group& group, const GradientBucket& bucket) {
     const std::span<double> values(static_cast<double*>(bucket.gradients.data),
                                    bucket.gradients.count);
@@ -267,7 +266,7 @@ TEST(Backward, SparseGradientsAreRefusedByNameOnAllRanks) {
           },
           {"rank 1 got a sparse gradient for table.weight: only dense gradients can be averaged"});
       net->zero_grad(set_to_none);
-      {  // Under no_sync it is the next synchronised backward that tells.
+      {  // Under no_sync the next synchronised backward reports it.
         const auto guard = ddp.no_sync();
         (net->sum() + table->forward(torch::tensor({1, 3})).sum()).backward();
       }
@@ -299,4 +298,4 @@ TEST(Backward, InAGroupOfOneNothingIsHooked) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,10 +1,18 @@
-// A module whose gradients have a closed form, for the tests to use, in part or as a whole; and a
-// function that keeps them from it.
+// Common parts of the ddp tests: a module whose gradients have a closed form, a function without a
+// gradient, and options.
 #pragma once
+
+#include <lockstep/ddp.h>
 
 #include <torch/torch.h>
 
-namespace lockstep::testing {
+namespace lockstep::internal::testing {
+
+/// Every parameter has a bucket of its own.
+inline const DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
+/// The same, and parameters may have no gradient.
+inline const DdpOptions kAllowUnused{
+    .first_bucket_bytes = 1, .bucket_bytes = 1, .allow_unused = true};
 
 /// Two layers of two weights and a bias. Of layer(ones).sum() × f, every gradient is f.
 struct Branches : torch::nn::Module {
@@ -23,7 +31,7 @@ struct Branches : torch::nn::Module {
   torch::nn::Linear left = nullptr, right = nullptr;
 };
 
-/// Does nothing forward; its backward has no gradient to give.
+/// Identity; its backward returns no gradient.
 struct NoGradient : torch::autograd::Function<NoGradient> {
   static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& input) {
     return input.clone();
@@ -41,4 +49,4 @@ inline bool gradients_are(const torch::nn::Linear& layer, double value) {
   return all_are(layer->weight.grad(), value) && all_are(layer->bias.grad(), value);
 }
 
-}  // namespace lockstep::testing
+}  // namespace lockstep::internal::testing

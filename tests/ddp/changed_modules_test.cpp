@@ -1,5 +1,5 @@
-// What may be done to a module after it was wrapped: it keeps working, or all ranks throw the same
-// error before an update can use gradients that were not averaged. docs/ddp.md has the table.
+// Changes of a module after it was wrapped: it keeps working, or all ranks throw the same error
+// before an update can use gradients that were not averaged. docs/ddp.md has the table.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
@@ -11,18 +11,16 @@
 
 #include <sstream>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::Branches;
 using testing::expect_error;
 using testing::gradients_are;
+using testing::kAllowUnused;
+using testing::kSmallBuckets;
 using testing::RankKind;
 using testing::run_ranks;
-
-/// Every parameter has a bucket of its own.
-const DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
-const DdpOptions kAllowUnused{.first_bucket_bytes = 1, .bucket_bytes = 1, .allow_unused = true};
 
 using Net = std::shared_ptr<Branches>;
 
@@ -45,7 +43,8 @@ void expect_averages(Branches& net, const Group& group) {
   EXPECT_TRUE(gradients_are(net.right, 1.5));
 }
 
-/// After `change`, on one rank or on all, every backward throws an error with `message` everywhere.
+/// After `change`, on one rank or on all, every backward throws an error with `message` on all
+/// ranks.
 void expect_refused(const std::function<void(Branches&)>& change, std::string_view message,
                     const std::function<torch::Tensor(Branches&)>& loss = {}) {
   for (bool on_all : {true, false})
@@ -98,7 +97,7 @@ TEST_P(ChangedModule, LoadedBetweenForwardAndBackwardIsStillSynchronised) {
   });
 }
 
-TEST(ChangedModule, NewDataOfTheSameKindAreStillSynchronised) {
+TEST(ChangedModule, WithNewDataIsStillSynchronised) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -152,7 +151,7 @@ TEST(ChangedModule, WithAnotherLayerIsRefusedOnAllRanks) {
       "parameter 'right.weight' was replaced by another tensor after the module was wrapped");
 }
 
-TEST(ChangedModule, WithOtherLayersOnlyIsRefusedThoughNoHookIsLeft) {
+TEST(ChangedModule, WithOtherLayersOnlyIsRefusedWithoutHooks) {
   const auto replace = [](Branches& net) {
     net.left = net.replace_module("left", torch::nn::Linear(2, 1));
     net.right = net.replace_module("right", torch::nn::Linear(2, 1));
@@ -200,7 +199,7 @@ TEST_P(ChangedModule, AParameterMayBeFrozenAndUnfrozen) {
   });
 }
 
-TEST(ChangedModule, AParameterFrozenOnOneRankOnlyIsNamedToAll) {
+TEST(ChangedModule, AParameterFrozenOnOneRankOnlyIsReportedToAllRanks) {
   for (const DdpOptions& options : {kSmallBuckets, kAllowUnused})
     run_ranks(RankKind::thread, 2, [&](const Group& group) {
       auto net = std::make_shared<Branches>();
@@ -229,7 +228,7 @@ TEST(ChangedModule, ACopyIsNotSynchronisedAndDisturbsNothing) {
   });
 }
 
-TEST_P(ChangedModule, DifferentValuesAfterALoadAreNamedToAllRanks) {
+TEST_P(ChangedModule, DifferentValuesAfterALoadAreReportedToAllRanks) {
   run_ranks(GetParam(), 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -244,7 +243,7 @@ TEST_P(ChangedModule, DifferentValuesAfterALoadAreNamedToAllRanks) {
   });
 }
 
-TEST(ChangedModule, RankZeroAloneMayLoadAndShareWhatItHas) {
+TEST(ChangedModule, RankZeroMayLoadAndBroadcast) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -272,7 +271,7 @@ TEST(ChangedModule, ALayerAddedToASequenceIsRefused) {
   });
 }
 
-TEST(ChangedModule, ATensorThatIsNotRegisteredLeavesItsParameterWithoutGradient) {
+TEST(ChangedModule, AnUnregisteredTensorLeavesItsParameterWithoutGradient) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -282,7 +281,7 @@ TEST(ChangedModule, ATensorThatIsNotRegisteredLeavesItsParameterWithoutGradient)
   });
 }
 
-TEST(ChangedModule, GradientsOfTheUsersOwnAreKept) {
+TEST(ChangedModule, GradientsSetByTheUserAreKept) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -290,7 +289,7 @@ TEST(ChangedModule, GradientsOfTheUsersOwnAreKept) {
     net->eval();
     (net->sum() * (group.rank() + 1)).backward();
     EXPECT_TRUE(testing::all_are(net->left->weight.grad(), 11.5));
-    // Those that are asked for are this rank's own, and change nothing.
+    // autograd::grad gives this rank's gradients, and changes nothing.
     const auto own = torch::autograd::grad({net->sum() * (group.rank() + 1)}, {net->left->weight});
     EXPECT_TRUE(testing::all_are(own[0], group.rank() + 1));
     EXPECT_TRUE(testing::all_are(net->left->weight.grad(), 11.5));
@@ -325,7 +324,7 @@ TEST(ChangedModule, LoadedTwiceItKeepsTheHooksOfGraphsInBetween) {
   });
 }
 
-TEST(ChangedModule, AFrozenPartThatOneRankLoadsIsNamedToAll) {
+TEST(ChangedModule, AFrozenPartLoadedOnOneRankIsReportedToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     for (torch::Tensor& parameter : net->left->parameters()) parameter.set_requires_grad(false);
@@ -340,7 +339,7 @@ TEST(ChangedModule, AFrozenPartThatOneRankLoadsIsNamedToAll) {
   });
 }
 
-TEST(ChangedModule, FrozenAfterForwardOnOneRankIsNamedToAll) {
+TEST(ChangedModule, FrozenAfterForwardOnOneRankIsReportedToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -356,7 +355,7 @@ TEST(ChangedModule, FrozenAfterForwardOnOneRankIsNamedToAll) {
   });
 }
 
-TEST(ChangedModule, StridesThatOneRankLoadsMixNoGradients) {
+TEST(ChangedModule, StridesLoadedOnOneRankDoNotMixGradients) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     torch::nn::Linear net(torch::nn::LinearOptions(3, 2).bias(false));
     net->to(torch::kFloat64);
@@ -375,7 +374,7 @@ TEST(ChangedModule, StridesThatOneRankLoadsMixNoGradients) {
   });
 }
 
-TEST(ChangedModule, ParametersOfTwoLivingWrappersAreRefused) {
+TEST(ChangedModule, ParametersOfTwoWrappersAreRefused) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     auto first = std::make_unique<DistributedDataParallel>(net, group, kSmallBuckets);
@@ -386,7 +385,7 @@ TEST(ChangedModule, ParametersOfTwoLivingWrappersAreRefused) {
   });
 }
 
-/// Ranks whose parameters were frozen differently for a while throw the same error afterwards.
+/// Ranks whose parameters were frozen differently for some steps throw the same error afterwards.
 void expect_other_freezing_named(
     const DdpOptions& options,
     const std::function<void(DistributedDataParallel&, Branches&, bool freezes)>& step) {
@@ -402,7 +401,7 @@ void expect_other_freezing_named(
   });
 }
 
-TEST(ChangedModule, AParameterFrozenOnOneRankAfterItsGradientWasKeptIsNamedToAll) {
+TEST(ChangedModule, AParameterFrozenOnOneRankAfterItsGradientWasKeptIsReportedToAllRanks) {
   for (const DdpOptions& options : {kSmallBuckets, kAllowUnused})
     expect_other_freezing_named(options,
                                 [](DistributedDataParallel& ddp, Branches& net, bool freezes) {
@@ -415,7 +414,7 @@ TEST(ChangedModule, AParameterFrozenOnOneRankAfterItsGradientWasKeptIsNamedToAll
                                 });
 }
 
-TEST(ChangedModule, AParameterFrozenOnOneRankWhileGradientsAreKeptIsNamedToAll) {
+TEST(ChangedModule, AParameterFrozenOnOneRankWhileGradientsAreKeptIsReportedToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -432,14 +431,14 @@ TEST(ChangedModule, AParameterFrozenOnOneRankWhileGradientsAreKeptIsNamedToAll) 
   });
 }
 
-TEST(ChangedModule, AModuleFrozenOnOneRankDuringABackwardOfAnotherIsNamedToAll) {
+TEST(ChangedModule, AModuleFrozenOnOneRankDuringABackwardOfAnotherIsReportedToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto judge = std::make_shared<Branches>();
     DistributedDataParallel ddp(judge, group, kSmallBuckets);
     expect_averages(*judge, group);
     const torch::Tensor picture = torch::ones({1, 2}, torch::kFloat64).requires_grad_(true);
     const auto backward = [&] { judge->left(picture).sum().backward(); };
-    // On rank 1 this backward does not reach the module, so that its next one meets rank 0's.
+    // On rank 1 this backward does not reach the module, so its next one corresponds to rank 0's.
     if (group.rank() == 1) {
       for (torch::Tensor& parameter : judge->parameters()) parameter.set_requires_grad(false);
       backward();
@@ -450,7 +449,7 @@ TEST(ChangedModule, AModuleFrozenOnOneRankDuringABackwardOfAnotherIsNamedToAll) 
   });
 }
 
-TEST(ChangedModule, FrozenOnOneRankAfterForwardIsNamedToAll) {
+TEST(ChangedModule, FrozenOnOneRankAfterForwardIsReportedToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -464,7 +463,7 @@ TEST(ChangedModule, FrozenOnOneRankAfterForwardIsNamedToAll) {
   });
 }
 
-TEST(ChangedModule, LoadedTwiceOnOneRankIsComparedThoughTheMemoryIsTheSame) {
+TEST(ChangedModule, LoadedTwiceOnOneRankIsComparedInTheSameMemory) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     torch::nn::Linear layer(200, 200);
     DistributedDataParallel ddp(layer, group, kSmallBuckets);
@@ -533,4 +532,4 @@ TEST(ChangedModule, AGraphThatIsOlderThanALoadAndTheWrapperIsSynchronised) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,14 +1,14 @@
-// Backwards within a backward, as gradient checkpointing makes them: the same gradients as in one
-// process.
+// Nested backwards, as gradient checkpointing makes them, give the gradients of one process.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
+#include "ddp/branches.h"
 #include "support/errors.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::expect_error;
@@ -17,7 +17,7 @@ using testing::run_ranks;
 
 using Layer = std::function<torch::Tensor(const torch::Tensor&)>;
 
-/// Forgets what is within the layer, and runs it again in backward.
+/// Drops the activations within the layer, and recomputes them in backward.
 struct Checkpoint : torch::autograd::Function<Checkpoint> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& input, std::int64_t layer) {
@@ -116,40 +116,38 @@ INSTANTIATE_TEST_SUITE_P(All, Checkpointing, ::testing::Values(RankKind::thread,
                          [](const auto& info) { return testing::name_of(info.param); });
 
 TEST_P(Checkpointing, GivesTheGradientsOfOneProcess) {
-  const DdpOptions small{.first_bucket_bytes = 1, .bucket_bytes = 1};
   for (const char* plan : {"(01234)", "(01)(234)", "0(12)34", "01(234)", "(012)34",
                            "(0)(1)(2)(3)(4)", "0(123)4", "0(12)3(4)"})
-    for (const DdpOptions& options : {small, DdpOptions{}})
+    for (const DdpOptions& options : {testing::kSmallBuckets, DdpOptions{}})
       expect_same_as_alone(GetParam(), {plan, plan, plan}, options);
 }
 
 TEST_P(Checkpointing, OfLayersThatAreUsedSeveralTimes) {
-  // A weight gets its gradient from several inner backwards, and from the outer one, too.
-  const DdpOptions small{.first_bucket_bytes = 1, .bucket_bytes = 1};
+  // A weight gets its gradient from several inner backwards, and from the outer one too.
   for (const char* plan : {"(01)(01)(234)", "0(0123)4", "(01234)0", "(0)12(3)34", "4(01234)4"})
-    expect_same_as_alone(GetParam(), {plan, plan, plan}, small);
+    expect_same_as_alone(GetParam(), {plan, plan, plan}, testing::kSmallBuckets);
 }
 
 TEST_P(Checkpointing, MayBeginLater) {
-  const DdpOptions small{.first_bucket_bytes = 1, .bucket_bytes = 1};
-  expect_same_as_alone(GetParam(), {"01234", "01234", "01(234)", "(01)(234)", "01234"}, small);
-  expect_same_as_alone(GetParam(), {"(012)34", "(012)(01)34", "(0)(0)(0)1234"}, small);
+  expect_same_as_alone(GetParam(), {"01234", "01234", "01(234)", "(01)(234)", "01234"},
+                       testing::kSmallBuckets);
+  expect_same_as_alone(GetParam(), {"(012)34", "(012)(01)34", "(0)(0)(0)1234"},
+                       testing::kSmallBuckets);
 }
 
-TEST_P(Checkpointing, AGradientThatComesAfterItsBucketWasSentIsNamedOnce) {
+TEST_P(Checkpointing, AGradientThatGrowsAfterItWasSentIsReportedOnce) {
   Deep expected;
   expected.forward(batch(1), "012344").backward();
   std::vector<std::shared_ptr<Deep>> nets{std::make_shared<Deep>(), std::make_shared<Deep>()};
   run_ranks(GetParam(), 2, [&](const Group& group) {
     Deep& net = *nets[group.rank()];
-    DistributedDataParallel ddp(nets[group.rank()], group,
-                                {.first_bucket_bytes = 1, .bucket_bytes = 1});
+    DistributedDataParallel ddp(nets[group.rank()], group, testing::kSmallBuckets);
     for (int step = 0; step < 2; ++step) net.forward(batch(1), "01234").backward();
     net.zero_grad();
-    // Layer 4's gradients of the outer backward are on their way when the inner one brings more.
+    // Layer 4's gradients of the outer backward have been sent when the inner one adds more.
     expect_error<Error>(
         [&] { net.forward(batch(1), "0(1234)4").backward(); },
-        {"got more gradient for 4.weight and 4.bias: it came after", "run it again"});
+        {"got more gradient for 4.weight and 4.bias: the gradient grew after", "run it again"});
     net.zero_grad();
     net.forward(batch(1), "0(1234)4").backward();
     const torch::Tensor error = net.layers[4]->weight.grad() - expected.layers[4]->weight.grad();
@@ -158,4 +156,4 @@ TEST_P(Checkpointing, AGradientThatComesAfterItsBucketWasSentIsNamedOnce) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,18 +1,19 @@
-// A user's model becomes one with batch norm over all ranks, or an error says why it cannot.
+// Converts a user's model to batch norm over all ranks, or reports why it cannot.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 #include <lockstep/sync_batch_norm.h>
 
+#include "ddp/branches.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 namespace nn = torch::nn;
 
-/// How a Sequential comes to be a layer of another.
+/// The ways in which a Sequential can be a layer of another.
 struct Nested : nn::SequentialImpl {
   using nn::SequentialImpl::SequentialImpl;
   torch::Tensor forward(const torch::Tensor& input) { return SequentialImpl::forward(input); }
@@ -24,7 +25,7 @@ nn::Sequential make_layers() {
                         nn::Linear(16, 3));
 }
 
-/// With members, as models are written by hand: its batch norm is a SyncBatchNorm.
+/// A model with members, whose batch norm is a SyncBatchNorm.
 struct Net : nn::Module {
   Net() {
     register_module("layers", layers);
@@ -63,11 +64,11 @@ TEST(ConvertSyncBatchNorm, KeepsTensorsOptionsNamesAndMode) {
     EXPECT_EQ(layers->named_buffers().keys(), buffers.keys());
     for (const auto& buffer : layers->named_buffers())
       EXPECT_TRUE(buffer->is_same(buffers[buffer.key()]));
-    EXPECT_EQ(convert_sync_batch_norm(*layers, group), 2u);  // once more changes nothing
+    EXPECT_EQ(convert_sync_batch_norm(*layers, group), 2u);  // a second call changes nothing
   });
 }
 
-TEST(ConvertSyncBatchNorm, ALayerThatIsUsedTwiceStaysOne) {
+TEST(ConvertSyncBatchNorm, ALayerUsedTwiceStaysOneLayer) {
   run_threads(1, [](const Group& group) {
     nn::BatchNorm1d shared(3);
     nn::Sequential layers(nn::Linear(3, 3), shared, nn::Linear(3, 3), shared);
@@ -91,7 +92,7 @@ TEST(ConvertSyncBatchNorm, NamesBatchNormThatCannotBeReplacedAndChangesNothing) 
   });
 }
 
-/// A batch of 10, shared out as 4, 3 and 3.
+/// A batch of 10, split into 4, 3 and 3.
 struct Batch {
   Batch() {
     torch::manual_seed(7);
@@ -105,7 +106,7 @@ torch::Tensor mean_loss(Net& net, const torch::Tensor& images, const torch::Tens
   return nn::functional::cross_entropy(net.forward(images), labels);
 }
 
-TEST(ConvertSyncBatchNorm, WithDdpThreeStepsAreThoseOfOneProcessWithTheWholeBatch) {
+TEST(ConvertSyncBatchNorm, WithDdpEqualsOneProcessWithTheWholeBatch) {
   const Batch batch;
   std::vector<std::shared_ptr<Net>> nets;
   for (int i = 0; i < 4; ++i) {
@@ -126,7 +127,7 @@ TEST(ConvertSyncBatchNorm, WithDdpThreeStepsAreThoseOfOneProcessWithTheWholeBatc
     const auto& net = nets[group.rank()];
     EXPECT_EQ(convert_sync_batch_norm(*net, group), 3u);
     // Every bucket is sent as soon as it is ready, between batch norm's messages.
-    DistributedDataParallel ddp(net, group, {.first_bucket_bytes = 1, .bucket_bytes = 1});
+    DistributedDataParallel ddp(net, group, testing::kSmallBuckets);
     torch::optim::SGD sgd = make_sgd(*net);
     const std::int64_t begin = group.rank() == 0 ? 0 : 1 + 3 * group.rank();
     const std::int64_t count = group.rank() == 0 ? 4 : 3;
@@ -148,4 +149,4 @@ TEST(ConvertSyncBatchNorm, WithDdpThreeStepsAreThoseOfOneProcessWithTheWholeBatc
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,17 +1,15 @@
-// What the wrapper promises: after every backward the gradients are those of one process with the
-// whole batch.
+// After every backward the gradients equal those of one process with the whole batch.
 #include <lockstep/ddp.h>
+
+#include "ddp/branches.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
-/// In float64, summed in any order.
+/// Tolerance in float64, summed in any order.
 constexpr double kTolerance = 1e-12;
-
-/// Every parameter has a bucket of its own.
-const DdpOptions kTinyBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
 
 struct Net : torch::nn::Module {
   Net() {
@@ -34,7 +32,8 @@ std::shared_ptr<Net> make_net(std::uint64_t seed) {
   return net;
 }
 
-/// One a rank, each with weights of its own. Made here because torch has one generator a process.
+/// One model per rank, with different weights. Made here because torch has one generator per
+/// process.
 std::vector<std::shared_ptr<Net>> make_nets(int ranks) {
   std::vector<std::shared_ptr<Net>> nets;
   for (int rank = 0; rank < ranks; ++rank) nets.push_back(make_net(100 + rank));
@@ -45,14 +44,14 @@ struct Batch {
   torch::Tensor images;
   torch::Tensor labels;
 
-  Batch share(int rank, int ranks) const {
+  Batch slice(int rank, int ranks) const {
     const std::int64_t count = labels.size(0) / ranks;
     return {images.narrow(0, rank * count, count), labels.narrow(0, rank * count, count)};
   }
-  Batch share(const Group& group) const { return share(group.rank(), group.size()); }
+  Batch slice(const Group& group) const { return slice(group.rank(), group.size()); }
 };
 
-/// 12 samples: equal shares for 1, 2, 3 and 4 ranks.
+/// 12 samples: equal slices for 1, 2, 3 and 4 ranks.
 Batch whole_batch(std::uint64_t seed) {
   torch::manual_seed(seed);
   return {torch::randn({12, 1, 8, 8}, torch::kFloat64), torch::randint(3, {12}, torch::kInt64)};
@@ -89,22 +88,22 @@ torch::optim::SGD make_sgd(const Net& net) {
 class DdpWorlds : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, DdpWorlds, ::testing::Values(1, 2, 3, 4));
 
-TEST_P(DdpWorlds, GradientsAreThoseOfOneProcessWithTheWholeBatch) {
+TEST_P(DdpWorlds, GradientsEqualThoseOfOneProcess) {
   const auto nets = make_nets(GetParam());
   const Batch batch = whole_batch(1);
   const auto alone = make_net(100);
   loss_of(*alone, batch).backward();
-  for (const DdpOptions& options : {DdpOptions{}, kTinyBuckets})
+  for (const DdpOptions& options : {DdpOptions{}, testing::kSmallBuckets})
     run_threads(GetParam(), [&](const Group& group) {
       const auto& net = nets[group.rank()];
       DistributedDataParallel ddp(net, group, options);
       net->zero_grad();
-      loss_of(*net, batch.share(group)).backward();
+      loss_of(*net, batch.slice(group)).backward();
       expect_same_gradients(*net, *alone);
     });
 }
 
-TEST_P(DdpWorlds, StepsWithMomentumAreThoseOfOneProcess) {
+TEST_P(DdpWorlds, StepsWithMomentumEqualThoseOfOneProcess) {
   const auto alone = make_net(100);
   torch::optim::SGD alone_sgd = make_sgd(*alone);
   const Batch batches[] = {whole_batch(1), whole_batch(2), whole_batch(3)};
@@ -117,11 +116,11 @@ TEST_P(DdpWorlds, StepsWithMomentumAreThoseOfOneProcess) {
     const auto nets = make_nets(GetParam());
     run_threads(GetParam(), [&](const Group& group) {
       const auto& net = nets[group.rank()];
-      DistributedDataParallel ddp(net, group, kTinyBuckets);
+      DistributedDataParallel ddp(net, group, testing::kSmallBuckets);
       torch::optim::SGD sgd = make_sgd(*net);
       for (const Batch& batch : batches) {
         net->zero_grad(set_to_none);
-        loss_of(*net, batch.share(group)).backward();
+        loss_of(*net, batch.slice(group)).backward();
         sgd.step();
       }
       expect_same_weights(*net, *alone);
@@ -139,7 +138,7 @@ TEST_P(DdpWorlds, EveryAlgorithmGivesTheSameGradients) {
       const auto& net = nets[group.rank()];
       DistributedDataParallel ddp(net, group, {.algorithm = algorithm});
       net->zero_grad();
-      loss_of(*net, batch.share(group)).backward();
+      loss_of(*net, batch.slice(group)).backward();
       expect_same_gradients(*net, *alone);
     });
 }
@@ -180,18 +179,18 @@ TEST(Ddp, CopiesWeightsOfAnyMemoryFormat) {
   });
 }
 
-TEST(Ddp, GradientsStayWhereTheyAreAfterTheFirstBackward) {
+TEST(Ddp, GradientsKeepTheirMemoryAfterTheFirstBackward) {
   const auto nets = make_nets(2);
   const Batch batch = whole_batch(1);
   run_threads(2, [&](const Group& group) {
     const auto& net = nets[group.rank()];
     DistributedDataParallel ddp(net, group);
-    loss_of(*net, batch.share(group)).backward();
+    loss_of(*net, batch.slice(group)).backward();
     std::vector<void*> places;
     for (const auto& parameter : net->parameters()) places.push_back(parameter.grad().data_ptr());
     for (bool set_to_none : {false, true, false}) {
       net->zero_grad(set_to_none);
-      loss_of(*net, batch.share(group)).backward();
+      loss_of(*net, batch.slice(group)).backward();
       std::vector<void*> now;
       for (const auto& parameter : net->parameters()) now.push_back(parameter.grad().data_ptr());
       EXPECT_EQ(now, places);
@@ -207,7 +206,7 @@ TEST(Ddp, GradientsOfSeveralBackwardsAddUp) {
   run_threads(2, [&](const Group& group) {
     const auto& net = nets[group.rank()];
     DistributedDataParallel ddp(net, group);
-    for (const Batch& batch : batches) loss_of(*net, batch.share(group)).backward();
+    for (const Batch& batch : batches) loss_of(*net, batch.slice(group)).backward();
     expect_same_gradients(*net, *alone);
   });
 }
@@ -219,15 +218,15 @@ TEST(Ddp, AModuleOutlivesItsWrapperAndTrainsAlone) {
     const auto& net = nets[group.rank()];
     {
       DistributedDataParallel ddp(net, group);
-      loss_of(*net, batch.share(group)).backward();
+      loss_of(*net, batch.slice(group)).backward();
     }
     for (const auto& parameter : net->parameters()) EXPECT_FALSE(parameter.grad().defined());
-    loss_of(*net, batch.share(group)).backward();
+    loss_of(*net, batch.slice(group)).backward();
   });
-  // The ranks' own gradients now, of the weights that rank 0 had.
+  // The ranks' own gradients now, with the weights of rank 0.
   for (int rank = 0; rank < 2; ++rank) {
     const auto alone = make_net(100);
-    loss_of(*alone, batch.share(rank, 2)).backward();
+    loss_of(*alone, batch.slice(rank, 2)).backward();
     expect_same_gradients(*nets[rank], *alone);
   }
 }
@@ -246,4 +245,4 @@ TEST(Ddp, AModuleMayBeWrappedAgain) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

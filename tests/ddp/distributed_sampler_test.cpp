@@ -1,4 +1,4 @@
-// Every rank's own part of a data set, epoch after epoch.
+// Every rank's slice of a data set, epoch by epoch.
 #include <lockstep/error.h>
 #include <lockstep/sampler.h>
 
@@ -9,13 +9,13 @@
 #include <numeric>
 #include <set>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::expect_error;
 using Indices = std::vector<std::size_t>;
 
-/// What is left of an epoch, in batches of `batch`.
+/// The rest of an epoch, in batches of `batch`.
 std::vector<Indices> rest_of(DistributedSampler& sampler, std::size_t batch) {
   std::vector<Indices> batches;
   while (auto indices = sampler.next(batch)) batches.push_back(*indices);
@@ -28,7 +28,7 @@ Indices joined(const std::vector<Indices>& batches) {
   return all;
 }
 
-/// By rank: the batches of the first epochs.
+/// The batches of the first epochs, by rank.
 std::vector<std::vector<Indices>> epochs(int ranks, std::size_t count, std::size_t batch,
                                          const DistributedSamplerOptions& options, int number = 1) {
   std::vector<std::vector<Indices>> by_rank(ranks);
@@ -59,7 +59,7 @@ TEST(DistributedSampler, GlobalBatchesAreTheSameForEveryNumberOfRanks) {
   }
 }
 
-TEST(DistributedSampler, EveryEpochHasAnOrderOfItsOwn) {
+TEST(DistributedSampler, EveryEpochHasItsOwnOrder) {
   const auto batches = epochs(1, 50, 50, {}, 3)[0];
   Indices all(50);
   std::iota(all.begin(), all.end(), 0u);
@@ -74,7 +74,7 @@ TEST(DistributedSampler, EveryEpochHasAnOrderOfItsOwn) {
   EXPECT_NE(epochs(1, 50, 50, {.seed = 1})[0], epochs(1, 50, 50, {.seed = 2})[0]);
 }
 
-TEST(DistributedSampler, AllRanksHaveEquallyManySamples) {
+TEST(DistributedSampler, PadsToEqualNumbersOfSamples) {
   for (std::size_t count : {1u, 2u, 3u, 7u, 8u, 9u, 100u})
     for (std::size_t batch : {1u, 2u, 5u}) {
       const auto parts = epochs(4, count, batch, {});
@@ -93,7 +93,7 @@ TEST(DistributedSampler, AllRanksHaveEquallyManySamples) {
     }
 }
 
-TEST(DistributedSampler, OrTheLastOnesAreDropped) {
+TEST(DistributedSampler, MayDropTheLastSamples) {
   const auto parts = epochs(4, 11, 2, {.shuffle = false, .remainder = Remainder::drop});
   EXPECT_EQ(joined(parts[0]), (Indices{0, 1}));
   EXPECT_EQ(joined(parts[3]), (Indices{6, 7}));
@@ -104,7 +104,7 @@ TEST(DistributedSampler, OrTheLastOnesAreDropped) {
   });
 }
 
-TEST(DistributedSampler, OrSharesAreUnevenAndEverySampleComesOnce) {
+TEST(DistributedSampler, MayGiveUnevenSlicesWithEverySampleOnce) {
   for (std::size_t count : {1u, 3u, 4u, 7u, 9u, 100u})
     for (std::size_t batch : {1u, 2u, 5u}) {
       std::multiset<std::size_t> seen;
@@ -124,7 +124,7 @@ TEST(DistributedSampler, OrSharesAreUnevenAndEverySampleComesOnce) {
   });
 }
 
-TEST(DistributedSampler, MayBeGivenADataSetOfAnotherSize) {
+TEST(DistributedSampler, AcceptsADataSetOfAnotherSize) {
   run_threads(1, [](const Group& group) {
     DistributedSampler sampler(10, group);
     sampler.next(3);
@@ -146,7 +146,7 @@ void copy_place(const DistributedSampler& from, DistributedSampler& to) {
   to.load(read);
 }
 
-TEST(DistributedSampler, GoesOnWhereItWasSaved) {
+TEST(DistributedSampler, ResumesAtTheSavedPosition) {
   run_threads(2, [](const Group& group) {
     DistributedSampler first(20, group);
     rest_of(first, 3);
@@ -158,7 +158,7 @@ TEST(DistributedSampler, GoesOnWhereItWasSaved) {
     second.reset();  // as a DataLoader does
     EXPECT_EQ(second.epoch(), 1u);
     EXPECT_EQ(rest_of(second, 3), rest_of(first, 3));
-    // At an epoch's end, it goes on with the next.
+    // At the end of an epoch, it continues with the next.
     copy_place(first, second);
     first.reset();
     second.reset();
@@ -167,7 +167,7 @@ TEST(DistributedSampler, GoesOnWhereItWasSaved) {
   });
 }
 
-TEST(DistributedSampler, AnotherNumberOfRanksGoesOnToo) {
+TEST(DistributedSampler, ResumesWithAnotherNumberOfRanks) {
   std::vector<Indices> seen(3);
   run_threads(1, [&](const Group& group) {
     DistributedSampler alone(20, group);
@@ -193,7 +193,7 @@ TEST(DistributedSampler, AnotherNumberOfRanksGoesOnToo) {
   EXPECT_EQ(std::set<std::size_t>(all.begin(), all.end()).size(), 20u);
 }
 
-TEST(DistributedSampler, RefusesAPlaceInAnotherOrder) {
+TEST(DistributedSampler, RefusesAPositionInAnotherOrder) {
   run_threads(1, [](const Group& group) {
     DistributedSampler from(20, group);
     DistributedSampler larger(21, group);
@@ -215,7 +215,7 @@ struct Numbers : torch::data::datasets::Dataset<Numbers> {
   torch::optional<std::size_t> size() const override { return 10; }
 };
 
-TEST(DistributedSampler, FeedsTorchsDataLoaderAndCopiesShareItsPlace) {
+TEST(DistributedSampler, FeedsTorchsDataLoaderAndCopiesHaveOnePosition) {
   run_threads(2, [](const Group& group) {
     DistributedSampler sampler(10, group);
     auto loader =
@@ -234,4 +234,4 @@ TEST(DistributedSampler, FeedsTorchsDataLoaderAndCopiesShareItsPlace) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,5 +1,5 @@
-// Backwards that end by an exception, before or after the first gradient: the other ranks are told,
-// and stay in step.
+// Backwards that end by an exception, before or after the first gradient: the other ranks learn of
+// it, and stay in step.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
@@ -14,27 +14,25 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::Branches;
 using testing::expect_error;
 using testing::gradients_are;
 using ::testing::HasSubstr;
+using testing::kSmallBuckets;
 using testing::message_of;
 using testing::NoGradient;
 using testing::RankKind;
 using testing::run_ranks;
-
-/// Every parameter has a bucket of its own.
-const DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
 
 class FailedBackwards : public ::testing::TestWithParam<RankKind> {};
 INSTANTIATE_TEST_SUITE_P(All, FailedBackwards,
                          ::testing::Values(RankKind::thread, RankKind::process),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-/// Passes its input on; its backward fails where it is told to.
+/// Identity; its backward throws on request.
 struct Fragile : torch::autograd::Function<Fragile> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& input, bool fails) {
@@ -48,13 +46,13 @@ struct Fragile : torch::autograd::Function<Fragile> {
   }
 };
 
-/// The gradients of `right` are ready before the failure, those of `left` come after it.
+/// The gradients of `right` are ready before the failure, those of `left` after it.
 torch::Tensor fragile_sum(Branches& net, bool fails) {
   return net.right(Fragile::apply(net.left_sum(), fails).expand({1, 2}) * 0 + 1).sum() +
          net.left_sum();
 }
 
-TEST_P(FailedBackwards, ThatThrewHalfWayOnAllRanksAreFollowedByGoodOnes) {
+TEST_P(FailedBackwards, ThatThrewHalfWayOnAllRanksCanBeRepeated) {
   run_ranks(GetParam(), 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -68,7 +66,7 @@ TEST_P(FailedBackwards, ThatThrewHalfWayOnAllRanksAreFollowedByGoodOnes) {
   });
 }
 
-TEST_P(FailedBackwards, ThatThrewHalfWayOnOneRankAreToldToAllWhichCanGoOn) {
+TEST_P(FailedBackwards, ThatThrewHalfWayOnOneRankAreReportedToAll) {
   run_ranks(GetParam(), 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -86,12 +84,12 @@ TEST_P(FailedBackwards, ThatThrewHalfWayOnOneRankAreToldToAllWhichCanGoOn) {
   });
 }
 
-/// A hook of ours never hears of this failure: it comes before all gradients.
+/// Hooks are not called by this failure: it occurs before all gradients.
 torch::Tensor sum_that_fails_at_once(Branches& net, bool fails) {
   return Fragile::apply(net.sum(), fails);
 }
 
-TEST_P(FailedBackwards, ThatThrewBeforeTheFirstGradientAreToldToAllWhichCanGoOn) {
+TEST_P(FailedBackwards, ThatThrewBeforeTheFirstGradientAreReportedToAll) {
   run_ranks(GetParam(), 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -108,7 +106,7 @@ TEST_P(FailedBackwards, ThatThrewBeforeTheFirstGradientAreToldToAllWhichCanGoOn)
   });
 }
 
-/// Its backward needs a value that was overwritten since.
+/// Its backward needs a value that has been overwritten.
 torch::Tensor sum_that_torch_refuses(Branches& net) {
   torch::Tensor saved = torch::ones(1, torch::kFloat64);
   const torch::Tensor sum = net.sum() * saved;
@@ -116,7 +114,7 @@ torch::Tensor sum_that_torch_refuses(Branches& net) {
   return sum;
 }
 
-TEST(FailedBackward, FailuresThatDoNotConcernTheModuleAreNotTold) {
+TEST(FailedBackward, FailuresOutsideTheModuleAreNotReported) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     auto other = std::make_shared<Branches>();
@@ -135,13 +133,13 @@ TEST(FailedBackward, FailuresThatDoNotConcernTheModuleAreNotTold) {
   });
 }
 
-TEST(FailedBackward, AFailureThatMayHaveConcernedTheModuleIsToldUntilItIsWrappedAgain) {
+TEST(FailedBackward, APossibleFailureOfTheModuleIsReportedUntilItIsWrappedAgain) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     auto other = std::make_shared<Branches>();
     auto ddp = std::make_unique<DistributedDataParallel>(net, group, kSmallBuckets);
     net->sum().backward();
-    // A function of the user's own may hide a backward through the module.
+    // A user's function may hide a backward through the module.
     if (group.rank() == 1) {
       EXPECT_THROW(sum_that_fails_at_once(*other, true).backward(), std::runtime_error);
     }
@@ -187,7 +185,7 @@ TEST(FailedBackward, OnAnotherThreadIsRefused) {
     for (torch::Tensor& parameter : net->parameters())  // as torch::load does
       parameter.set_data(parameter.data().clone());
     backward_elsewhere();
-    // While this thread is in a backward of something else.
+    // While this thread is in a backward of another graph.
     torch::Tensor own = torch::ones(1, torch::kFloat64).requires_grad_(true);
     torch::Tensor twice = own * 2;
     twice.register_hook([&](const torch::Tensor&) { backward_elsewhere(); });
@@ -198,7 +196,7 @@ TEST(FailedBackward, OnAnotherThreadIsRefused) {
   });
 }
 
-TEST(FailedBackward, OnAnotherThreadConcernsNoOtherModule) {
+TEST(FailedBackward, OnAnotherThreadDoesNotAffectOtherModules) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -208,7 +206,7 @@ TEST(FailedBackward, OnAnotherThreadConcernsNoOtherModule) {
   });
 }
 
-TEST(FailedBackward, ThatBringsNoGradientAtAllOnOneRankIsToldToAllWhichStayInStep) {
+TEST(FailedBackward, WithoutAnyGradientOnOneRankIsReportedToAll) {
   for (bool allow_unused : {false, true})
     run_threads(2, [&](const Group& group) {
       auto net = std::make_shared<Branches>();
@@ -233,7 +231,7 @@ TEST(FailedBackward, ThatBringsNoGradientAtAllOnOneRankIsToldToAllWhichStayInSte
     });
 }
 
-TEST(FailedBackward, OfAModuleFrozenSinceItsForwardIsToldToAllWhichStayInStep) {
+TEST(FailedBackward, OfAModuleFrozenAfterForwardIsReportedToAll) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -250,7 +248,7 @@ TEST(FailedBackward, OfAModuleFrozenSinceItsForwardIsToldToAllWhichStayInStep) {
   });
 }
 
-/// Runs the backward of a module within its own, unless it fails before that.
+/// Runs the backward of a module inside its own, unless it fails before.
 struct Hidden : torch::autograd::Function<Hidden> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& input, std::int64_t net, bool fails) {
@@ -267,7 +265,7 @@ struct Hidden : torch::autograd::Function<Hidden> {
   }
 };
 
-TEST(FailedBackward, BeforeABackwardThatItHidesIsToldToAll) {
+TEST(FailedBackward, BeforeAHiddenBackwardIsReportedToAll) {
   for (bool by_hook : {false, true})
     run_threads(2, [&](const Group& group) {
       auto net = std::make_shared<Branches>();
@@ -293,7 +291,7 @@ TEST(FailedBackward, BeforeABackwardThatItHidesIsToldToAll) {
     });
 }
 
-TEST_P(FailedBackwards, ThatThrewInDifferentModulesOnTwoRanksAreFollowedByGoodOnes) {
+TEST_P(FailedBackwards, ThatThrewInDifferentModulesOnTwoRanksCanBeRepeated) {
   run_ranks(GetParam(), 2, [](const Group& group) {
     auto one = std::make_shared<Branches>();
     auto two = std::make_shared<Branches>();
@@ -312,7 +310,7 @@ TEST_P(FailedBackwards, ThatThrewInDifferentModulesOnTwoRanksAreFollowedByGoodOn
   });
 }
 
-TEST(FailedBackward, ARankThatThrowsInForwardIsNamedToTheOthers) {
+TEST(FailedBackward, ARankThatThrowsInForwardIsReportedToTheOthers) {
   const auto errors = testing::errors_of_ranks(RankKind::process, 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -325,4 +323,4 @@ TEST(FailedBackward, ARankThatThrowsInForwardIsNamedToTheOthers) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,4 +1,4 @@
-// Gradients in flat memory, and word of each as soon as it is final.
+// Gradients in flat memory, each reported as soon as it is final.
 #include "ddp/gradient_hooks.h"
 
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <optional>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 namespace {
 
-/// Three layers whose gradients live in flat memory, and what their hooks said.
+/// Three layers whose gradients are in flat memory, and the calls of their hooks.
 struct Hooked {
   explicit Hooked(Group group)
       : net(torch::nn::Linear(3, 4), torch::nn::Linear(4, 4), torch::nn::Linear(4, 2)),
@@ -25,7 +25,7 @@ struct Hooked {
   std::optional<GradientHooks> hooks;
 };
 
-TEST(GradientHooks, TellOfEveryParameterOnceAndOfTheLastLayerFirst) {
+TEST(GradientHooks, ReportEveryParameterOnceLastLayerFirst) {
   run_threads(1, [](const Group& group) {
     Hooked hooked(group);
     for (int step = 0; step < 2; ++step) {
@@ -59,7 +59,7 @@ TEST(GradientHooks, GradientsAreInFlatMemoryWhenTheyAreReady) {
   });
 }
 
-TEST(GradientHooks, AreSilentOnceTheyAreGone) {
+TEST(GradientHooks, AreNotCalledAfterDestruction) {
   run_threads(1, [](const Group& group) {
     Hooked hooked(group);
     hooked.hooks.reset();
@@ -81,4 +81,4 @@ TEST(Describe, HasTheNamesAndSizesInPyTorchsOrder) {
 }
 
 }  // namespace
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

@@ -1,5 +1,5 @@
-// Ranks with different numbers of batches learn what one process learns from all of them, and none
-// waits in vain.
+// Ranks with different numbers of batches train like one process with all of them, and none waits
+// forever.
 #include <lockstep/error.h>
 #include <lockstep/join.h>
 #include <lockstep/sync_batch_norm.h>
@@ -10,11 +10,11 @@
 
 #include <numeric>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 constexpr double kTolerance = 1e-11;  ///< in float64, summed in any order, over a few steps
-constexpr std::int64_t kSamples = 4;  ///< of a batch
+constexpr std::int64_t kSamples = 4;  ///< per batch
 
 torch::nn::Sequential make_net(bool normalised) {
   torch::manual_seed(5);
@@ -33,7 +33,7 @@ torch::optim::SGD make_sgd(const torch::nn::Sequential& net) {
   return torch::optim::SGD(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
 }
 
-/// The batch of a rank in a step; the same whoever asks.
+/// The batch of a rank in a step; the same on every call.
 torch::Tensor batch_of(int rank, int step, std::int64_t samples = kSamples) {
   const torch::Tensor numbers = torch::arange(samples * 3, torch::kFloat64).view({samples, 3});
   return torch::sin(numbers * 1.7 + rank * 2.3 + step * 5.1);
@@ -80,11 +80,11 @@ torch::nn::Sequential train_alone(const std::vector<int>& batches, bool normalis
   return net;
 }
 
-/// By rank; some have none at all, the first rank too.
+/// Numbers of batches by rank; some ranks have none, also the first.
 const std::vector<std::vector<int>> kUneven{{3},       {2, 5},    {5, 2},       {0, 3},
                                             {3, 0, 1}, {0, 4, 0}, {1, 2, 3, 4}, {2, 2, 2, 2}};
 
-TEST(Join, RanksThatRunOutLearnWhatTheOthersDo) {
+TEST(Join, RanksWithoutBatchesGetTheSameUpdates) {
   for (const std::vector<int>& batches : kUneven) {
     const torch::nn::Sequential alone = train_alone(batches, false);
     std::vector<torch::nn::Sequential> nets;
@@ -113,7 +113,7 @@ TEST(Join, RanksThatRunOutLearnWhatTheOthersDo) {
   }
 }
 
-/// Afterwards the wrapper is what it was.
+/// After the Join, the wrapper works as before.
 TEST(Join, MayDivideByAllRanksAndEnds) {
   const std::vector<int> batches{1, 3, 2};
   const torch::nn::Sequential alone = train_alone(batches, false, 3);
@@ -133,7 +133,7 @@ TEST(Join, MayDivideByAllRanksAndEnds) {
         sgd.step();
       }
       expect_same_state(net, alone, group);
-      testing::expect_error<UsageError>([&] { Join second(ddp); }, {"one is enough"});
+      testing::expect_error<UsageError>([&] { Join second(ddp); }, {"use one at a time"});
     }
     auto& other = nets[3 + group.rank()];
     DistributedDataParallel fresh(other.ptr(), group);
@@ -149,7 +149,7 @@ TEST(Join, MayDivideByAllRanksAndEnds) {
   });
 }
 
-/// The mean over all samples, however many each rank has.
+/// The mean over all samples, for any number on each rank.
 TEST(Join, BatchesMayDifferInSize) {
   const std::vector<std::vector<std::int64_t>> samples{{4, 1, 2}, {3}, {}};  // by rank and step
   torch::nn::Sequential alone = make_net(false);
@@ -185,9 +185,9 @@ TEST(Join, BatchesMayDifferInSize) {
   });
 }
 
-/// A rank without a batch passes an empty one through the network: its layers' messages then say
-/// that it has no sample.
-TEST(Join, BatchNormOverAllRanksIsThatOfTheRanksWithABatch) {
+/// A rank without a batch passes an empty one through the model: its layers' messages then report
+/// no sample.
+TEST(Join, BatchNormCoversTheRanksWithABatch) {
   for (const std::vector<int>& batches : kUneven) {
     const torch::nn::Sequential alone = train_alone(batches, true);
     std::vector<torch::nn::Sequential> nets;
@@ -211,8 +211,8 @@ TEST(Join, BatchNormOverAllRanksIsThatOfTheRanksWithABatch) {
   }
 }
 
-/// Batch norm of each rank by itself: the statistics are those of a rank that had a batch.
-TEST(Join, BuffersAreThoseOfTheFirstRankWithABatch) {
+/// With batch norm on each rank alone, the buffers are those of a rank with a batch.
+TEST(Join, BuffersComeFromTheFirstRankWithABatch) {
   std::vector<torch::nn::Sequential> nets{make_net(true), make_net(true), make_net(true)};
   torch::nn::Sequential alone = make_net(true);
   alone->forward(batch_of(1, 0));
@@ -229,8 +229,8 @@ TEST(Join, BuffersAreThoseOfTheFirstRankWithABatch) {
   });
 }
 
-/// Several backwards may add up: what was there before is not averaged with a rank's nothing.
-TEST(Join, GradientsAddUpAsEver) {
+/// Several backwards may add up: older gradients are not averaged with a rank without a batch.
+TEST(Join, GradientsAddUp) {
   torch::nn::Sequential alone = make_net(false);
   loss_of(alone, torch::cat({batch_of(0, 0), batch_of(1, 0)})).backward();
   loss_of(alone, batch_of(1, 1)).backward();
@@ -251,4 +251,4 @@ TEST(Join, GradientsAddUpAsEver) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,4 +1,4 @@
-// Ranks' modules are compared before anything is copied, and copied in few messages.
+// The ranks' modules are compared before they are copied, and copied in few messages.
 #include "ddp/module_state.h"
 
 #include <lockstep/ddp.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 namespace {
 
 using testing::errors_of_ranks;
@@ -17,7 +17,7 @@ using testing::RankKind;
 
 using Make = std::function<std::shared_ptr<torch::nn::Module>(int rank)>;
 
-/// Wraps make(rank) on three ranks and expects one and the same error on all, with all parts.
+/// Wraps make(rank) on three ranks and expects the same error, with all parts, on all of them.
 void expect_refused(const Make& make, const std::vector<std::string>& parts) {
   const auto errors = errors_of_ranks(RankKind::thread, 3, [&](const Group& group) {
     DistributedDataParallel ddp(make(group.rank()), group);
@@ -33,7 +33,7 @@ std::shared_ptr<torch::nn::Module> linear(int outputs) {
   return std::make_shared<torch::nn::LinearImpl>(4, outputs);
 }
 
-TEST(ModuleState, DifferencesAreNamedToEveryRank) {
+TEST(ModuleState, DifferencesAreReportedToEveryRank) {
   expect_refused(
       [](int rank) { return linear(rank == 1 ? 7 : 3); },
       {"the ranks wrap different modules, first in this: rank 0 and 2 came with parameter "
@@ -71,7 +71,7 @@ TEST(ModuleState, OptionsAreComparedToo) {
   EXPECT_NE(errors[0].find("allow_unused true"), std::string::npos) << errors[0];
 }
 
-TEST(ModuleState, OtherDevicesAreNamedToEveryRank) {
+TEST(ModuleState, OtherDevicesAreReportedToEveryRank) {
   const auto meta = [](const char* name) {
     auto net = linear(3);
     net->register_parameter(name, torch::empty({5}, torch::device(torch::kMeta)));
@@ -84,7 +84,7 @@ TEST(ModuleState, OtherDevicesAreNamedToEveryRank) {
                  {"rank 1 came with parameter elsewhere [5] Float meta"});
 }
 
-TEST(ModuleState, SparseTensorsAreNamedToEveryRank) {
+TEST(ModuleState, SparseTensorsAreReportedToEveryRank) {
   expect_refused(
       [](int) {
         auto net = linear(3);
@@ -127,4 +127,4 @@ TEST(ModuleState, WithoutBuffersOrParametersIsFine) {
 }
 
 }  // namespace
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

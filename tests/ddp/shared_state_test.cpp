@@ -1,4 +1,4 @@
-// Ranks that start with optimizers of their own go on like rank 0.
+// Ranks with different optimizers continue with rank 0's state.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 #include <lockstep/shared_state.h>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::errors_of_ranks;
@@ -15,7 +15,7 @@ using testing::RankKind;
 using Parameters = std::vector<torch::Tensor>;
 using torch::optim::OptimizerParamGroup;
 
-/// Their values are the same on all ranks, which are threads: torch's generator is not asked.
+/// Values that are the same on all ranks, which are threads, without torch's generator.
 Parameters make_parameters() {
   Parameters parameters{torch::arange(12, torch::kFloat64).view({3, 4}) / 7,
                         torch::ones({5}, torch::kFloat64)};
@@ -23,7 +23,7 @@ Parameters make_parameters() {
   return parameters;
 }
 
-/// The gradient depends on the step, so that what was before is not forgotten.
+/// The gradient depends on the step, so that the history matters.
 void step(torch::optim::Optimizer& optimizer, const Parameters& parameters, int number) {
   for (const torch::Tensor& parameter : parameters)
     parameter.mutable_grad() = torch::sin(parameter.detach() * (number + 1));
@@ -38,8 +38,8 @@ Optimizer make(const Parameters& parameters, const Options& first, const Options
       Options(first));
 }
 
-/// Rank 0 has made three steps, the others as many as their number with other options and on other
-/// weights. Afterwards all make the steps that an optimizer alone makes.
+/// Rank 0 makes three steps, the others as many as their number with other options and other
+/// weights. Afterwards all ranks make the same steps as a single optimizer.
 template <typename Optimizer, typename Options>
 void expect_all_go_on_like_rank_zero(const Options& first, const Options& second,
                                      const Options& of_others) {
@@ -85,8 +85,8 @@ TEST(BroadcastState, OfAdamW) {
                                                        Options(0.5).betas({0.1, 0.2}));
 }
 
-/// Other ranks forget what they had.
-TEST(BroadcastState, OfAnOptimizerThatHasNotBegun) {
+/// The other ranks lose their state.
+TEST(BroadcastState, OfANewOptimizer) {
   run_threads(2, [](const Group& group) {
     const Parameters mine = make_parameters();
     torch::optim::Adam adam(mine, torch::optim::AdamOptions(0.1));
@@ -117,7 +117,7 @@ TEST(BroadcastState, OptimizersThatDifferAreRefusedOnAllRanks) {
   EXPECT_NE(errors[0].find("an optimizer of type"), std::string::npos) << errors[0];
 }
 
-TEST(BroadcastRandomState, AllDrawWhatRankZeroDraws) {
+TEST(BroadcastRandomState, AllRanksDrawTheSameNumbers) {
   testing::run_ranks(RankKind::process, 2, [](Group group) {
     torch::manual_seed(static_cast<std::uint64_t>(group.rank()));
     torch::rand({static_cast<std::int64_t>(group.rank()) + 3});
@@ -130,4 +130,4 @@ TEST(BroadcastRandomState, AllDrawWhatRankZeroDraws) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

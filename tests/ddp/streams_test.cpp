@@ -1,5 +1,5 @@
-// Collectives of several wrappers and of the user's own in one backward, in an order that differs
-// between the ranks: everybody gets what is theirs.
+// Collectives of several wrappers and of the user in one backward, in orders that differ between
+// the ranks, do not mix.
 #include <lockstep/compress.h>
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::Branches;
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(All, Streams,
                            return name;
                          });
 
-/// The gradients of `one` are 1, those of `other` -3; what comes first depends on the rank.
+/// The gradients of `one` are 1, those of `other` -3; their order depends on the rank.
 torch::Tensor loss_of(Branches& one, Branches& other, bool other_first) {
   const auto first = other_first ? other.sum() * -3 : one.sum();
   const auto second = other_first ? one.sum() : other.sum() * -3;
@@ -53,7 +53,7 @@ TEST_P(Streams, TwoModulesOfOneSizeKeepTheirGradientsApart) {
   });
 }
 
-/// Does nothing forward; backward adds up 6 numbers of all ranks, as many as a Branches has.
+/// Identity; backward sums 6 numbers over all ranks, as many as a Branches has.
 struct AddUp : torch::autograd::Function<AddUp> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& input, Group* group, double* sum) {
@@ -71,7 +71,7 @@ struct AddUp : torch::autograd::Function<AddUp> {
   }
 };
 
-TEST_P(Streams, CollectivesOfTheUsersOwnDuringBackwardDisturbNobody) {
+TEST_P(Streams, CollectivesOfTheUserDuringBackwardDoNotMix) {
   const auto& [kind, compression] = GetParam();
   run_ranks(kind, 2, [compression = compression](Group group) {
     auto net = std::make_shared<Branches>();
@@ -81,7 +81,7 @@ TEST_P(Streams, CollectivesOfTheUsersOwnDuringBackwardDisturbNobody) {
     for (int step = 0; step < 30; ++step) {
       net->zero_grad();
       double sum = 0;
-      // On one rank it comes before the gradients, on the other after some of them.
+      // On one rank it runs before the gradients, on the other after some of them.
       const bool early = (step + group.rank()) % 2 == 0;
       const auto with = [&](const torch::Tensor& part, bool yes) {
         return yes ? AddUp::apply(part, &group, &sum) : part;
@@ -95,7 +95,7 @@ TEST_P(Streams, CollectivesOfTheUsersOwnDuringBackwardDisturbNobody) {
   });
 }
 
-TEST(Stream, AnErrorInOneOfTwoModulesLeavesTheOtherWell) {
+TEST(Stream, AnErrorInOneModuleDoesNotAffectTheOther) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto one = std::make_shared<Branches>(), other = std::make_shared<Branches>();
     DistributedDataParallel one_ddp(one, group), other_ddp(other, group);
@@ -111,4 +111,4 @@ TEST(Stream, AnErrorInOneOfTwoModulesLeavesTheOtherWell) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

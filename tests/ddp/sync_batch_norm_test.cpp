@@ -1,4 +1,4 @@
-// Batch norm over the batches of several ranks is torch's over all of them together.
+// Batch norm over the batches of several ranks equals torch's over all of them together.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 #include <lockstep/sync_batch_norm.h>
@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using torch::nn::BatchNorm2d;
@@ -18,7 +18,7 @@ using torch::nn::BatchNormOptions;
 
 constexpr double kTolerance = 1e-12;  ///< in float64, summed in any order
 
-/// Rank 2 of these has no sample.
+/// Rank 2 has no sample.
 const std::vector<std::int64_t> kShares{3, 1, 0, 4};
 constexpr std::int64_t kSamples = 8;
 constexpr std::int64_t kChannels = 5;
@@ -29,7 +29,7 @@ torch::Tensor share_of(const torch::Tensor& whole, const Group& group) {
   return whole.narrow(0, begin, kShares[group.rank()]);
 }
 
-/// Inputs and what comes back as gradients, by the step.
+/// Inputs and output gradients, by step.
 struct Steps {
   explicit Steps(std::vector<std::int64_t> map, torch::ScalarType type = torch::kFloat64) {
     torch::manual_seed(1);
@@ -75,7 +75,7 @@ void make_unusual(Layer& layer) {
   layer->bias.copy_(torch::arange(kChannels) - 2.0);
 }
 
-/// What one process has after all steps, and what each rank has.
+/// The results of one process after all steps, and of each rank.
 template <typename Reference>
 void expect_equal_to_one(Reference alone, const BatchNormOptions& options, const Steps& steps) {
   make_unusual(alone);
@@ -141,9 +141,9 @@ TEST(SyncBatchNorm, RunningStatisticsAreTheSameBitsOnAllRanks) {
   }
 }
 
-/// A mean of 10,000 and deviations of a few hundredths: squares of such values have no digits left
+/// A mean of 10,000 and deviations of a few hundredths: the squares of such values leave no digits
 /// for the variance in float32.
-TEST(SyncBatchNorm, ALargeMeanCostsNoDigitsInFloat32) {
+TEST(SyncBatchNorm, KeepsPrecisionWithALargeMeanInFloat32) {
   Steps steps({16, 16}, torch::kFloat32);
   const torch::Tensor input = (10000 + 0.01 * steps.inputs[0]).to(torch::kFloat32);
   const torch::Tensor gradient = steps.gradients[0];
@@ -158,7 +158,7 @@ TEST(SyncBatchNorm, ALargeMeanCostsNoDigitsInFloat32) {
   });
 }
 
-TEST(SyncBatchNorm, TakesInputsOfAnyMemoryFormat) {
+TEST(SyncBatchNorm, SupportsAnyMemoryFormat) {
   const Steps steps({4, 4});
   BatchNorm2d alone(kChannels);
   make_unusual(alone);
@@ -194,7 +194,7 @@ TEST(SyncBatchNorm, SendsOneMessageForwardAndOneBackwardAndNoneToEvaluate) {
   });
 }
 
-TEST(SyncBatchNorm, WithoutAGroupIsTorchToTheBit) {
+TEST(SyncBatchNorm, WithoutAGroupEqualsTorchToTheBit) {
   const Steps steps({3, 3}, torch::kFloat32);
   SyncBatchNorm layer(kChannels);
   BatchNorm2d alone(kChannels);
@@ -224,36 +224,36 @@ TEST(SyncBatchNorm, ACloneNormalisesOverTheSameGroup) {
   });
 }
 
-TEST(SyncBatchNorm, RefusesWhatItCannotNormalise) {
+TEST(SyncBatchNorm, RefusesUnsupportedInputs) {
   run_threads(2, [](const Group& group) {
     SyncBatchNorm layer(BatchNormOptions(kChannels), group);
     testing::expect_error<UsageError>(
         [&] {
           layer->forward(torch::ones({2, 4, 3}));
         },
-        {"5 channels takes inputs of [N, 5, …], got [2, 4, 3]"});
+        {"5 channels expects inputs of [N, 5, …], got [2, 4, 3]"});
     testing::expect_error<UsageError>(
         [&] {
           layer->forward(torch::ones({2, kChannels}, torch::kFloat64));
         },
         {"of the type of its parameters", "Double"});
-    // One value in all, on rank 0: all ranks say so.
+    // One value in all, on rank 0: all ranks report it.
     testing::expect_error<Error>(
         [&] {
           layer->forward(torch::ones({group.rank() == 0 ? 1 : 0, kChannels}));
         },
-        {"more than one value a channel", "all 2 ranks together have 1"});
+        {"more than one value per channel", "all 2 ranks together have 1"});
   });
 }
 
-TEST(SyncBatchNorm, RefusesGradientsOfGradients) {
+TEST(SyncBatchNorm, RefusesDoubleBackward) {
   run_threads(2, [](const Group& group) {
     SyncBatchNorm layer(BatchNormOptions(kChannels), group);
     const torch::Tensor input = torch::rand({3, kChannels}).requires_grad_();
     const torch::Tensor output = layer->forward(input).square().sum();
     testing::expect_error<Error>(
         [&] { torch::autograd::grad({output}, {input}, {}, true, /*create_graph=*/true); },
-        {"no gradient of its gradient"});
+        {"does not support double backward"});
   });
 }
 
@@ -281,4 +281,4 @@ TEST(SyncBatchNorm, ARankThatIsLostBetweenForwardAndBackwardIsNamed) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,4 +1,4 @@
-// Parameters that take no part in the loss: on some ranks, on all, or now and then.
+// Parameters outside the loss: on some ranks, on all, or in some steps.
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
@@ -8,23 +8,22 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::Branches;
 using testing::expect_error;
 using testing::gradients_are;
+using testing::kAllowUnused;
 using testing::NoGradient;
 using testing::RankKind;
 using testing::run_ranks;
-
-const DdpOptions kAllowUnused{.first_bucket_bytes = 1, .bucket_bytes = 1, .allow_unused = true};
 
 class Unused : public ::testing::TestWithParam<RankKind> {};
 INSTANTIATE_TEST_SUITE_P(All, Unused, ::testing::Values(RankKind::thread, RankKind::process),
                          [](const auto& info) { return testing::name_of(info.param); });
 
-TEST_P(Unused, AreNamedToEveryRankWhichCanGoOn) {
+TEST_P(Unused, AreReportedToEveryRank) {
   run_ranks(GetParam(), 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group);
@@ -43,7 +42,7 @@ TEST_P(Unused, AreNamedToEveryRankWhichCanGoOn) {
   });
 }
 
-TEST_P(Unused, OnSomeRanksCountAsZerosWhereAllowed) {
+TEST_P(Unused, OnSomeRanksCountAsZerosIfAllowed) {
   run_ranks(GetParam(), 4, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kAllowUnused);
@@ -56,7 +55,7 @@ TEST_P(Unused, OnSomeRanksCountAsZerosWhereAllowed) {
   });
 }
 
-TEST_P(Unused, OnAllRanksKeepTheGradientThatTheyHad) {
+TEST_P(Unused, OnAllRanksKeepTheirGradients) {
   run_ranks(GetParam(), 3, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group, kAllowUnused);
@@ -109,7 +108,7 @@ TEST(Unused, ARankWithoutABatchTakesPart) {
     DistributedDataParallel ddp(net, group, kAllowUnused);
     for (int step = 0; step < 6; ++step) {
       net->zero_grad(step % 2 == 0);
-      // Every rank in its turn, rank 0 in the very first step.
+      // Each rank in turn; rank 0 in the first step.
       if (step % 3 == group.rank())
         ddp.backward_without_batch();
       else
@@ -120,7 +119,7 @@ TEST(Unused, ARankWithoutABatchTakesPart) {
   });
 }
 
-TEST(Unused, WithoutABatchNeedsThatToBeAllowed) {
+TEST(Unused, WithoutABatchRequiresAllowUnused) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     DistributedDataParallel ddp(net, group);
@@ -148,7 +147,7 @@ TEST(Unused, AFunctionThatReturnsNoGradientCountsAsNone) {
   });
 }
 
-/// Ranks of which some have an older gradient for an unused parameter have the same afterwards.
+/// If only some ranks have an older gradient of an unused parameter, all have the same afterwards.
 void expect_same_unused(const std::function<void(Branches& net, int rank)>& prepare, double left) {
   run_ranks(RankKind::thread, 2, [&](const Group& group) {
     auto net = std::make_shared<Branches>();
@@ -165,8 +164,8 @@ void expect_same_unused(const std::function<void(Branches& net, int rank)>& prep
 }
 
 TEST(Unused, WithAGradientOnSomeRanksHaveTheSameOnAll) {
-  // zero_grad(true) on one rank only: optimizers decay parameters whose gradient is zero, and leave
-  // those without one alone.
+  // zero_grad(true) on one rank only: optimizers decay parameters whose gradient is zero, and skip
+  // those without one.
   expect_same_unused([](Branches& net, int rank) { net.zero_grad(rank == 1); }, 0);
   // Set by hand on one rank only.
   expect_same_unused(
@@ -195,4 +194,4 @@ TEST(Unused, FrozenWithAGradientOnSomeRanksHaveTheSameOnAll) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

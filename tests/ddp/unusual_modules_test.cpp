@@ -1,21 +1,20 @@
-// Modules that are not as the wrapper would like them: named, refused or coped with.
+// Unusual modules: supported, or refused with the parameter's name.
 #include <lockstep/compress.h>
 #include <lockstep/ddp.h>
 #include <lockstep/error.h>
 
+#include "ddp/branches.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 using testing::expect_error;
+using testing::kSmallBuckets;
 
-/// Every parameter has a bucket of its own.
-const DdpOptions kSmallBuckets{.first_bucket_bytes = 1, .bucket_bytes = 1};
-
-/// Two layers for the tests to use, or not to use, as they like.
+/// Two layers, of which a test may use one.
 struct Branches : torch::nn::Module {
   Branches() {
     used = register_module("used", torch::nn::Linear(2, 1));
@@ -24,7 +23,7 @@ struct Branches : torch::nn::Module {
   torch::nn::Linear used = nullptr, unused = nullptr;
 };
 
-/// Two layers that share one weight.
+/// Two layers with one common weight.
 struct Tied : torch::nn::Module {
   Tied() {
     weight = register_parameter("encoder", torch::ones(1000, torch::kFloat64));
@@ -33,7 +32,7 @@ struct Tied : torch::nn::Module {
   torch::Tensor weight;
 };
 
-TEST(Ddp, AveragesAWeightThatLayersShare) {
+TEST(Ddp, AveragesAWeightOfSeveralLayers) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Tied>();
     DistributedDataParallel ddp(net, group, kSmallBuckets);
@@ -45,7 +44,7 @@ TEST(Ddp, AveragesAWeightThatLayersShare) {
   });
 }
 
-TEST(Ddp, LeavesFrozenParametersAlone) {
+TEST(Ddp, DoesNotChangeFrozenParameters) {
   run_threads(2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
     for (torch::Tensor parameter : net->unused->parameters()) parameter.set_requires_grad(false);
@@ -109,7 +108,7 @@ TEST(Ddp, AveragesParametersOfSeveralTypes) {
     });
 }
 
-TEST(Ddp, CompressionTakesParametersOfSeveralTypes) {
+TEST(Ddp, CompressionSupportsParametersOfSeveralTypes) {
   for (const char* hook : {"float16", "bfloat16", "topk:1"})
     run_threads(2, [&](const Group& group) {
       auto net = std::make_shared<Mixed>();
@@ -147,7 +146,7 @@ TEST(Ddp, GradientsHaveTheStridesOfTheirParameters) {
   });
 }
 
-TEST(Ddp, NamesParametersThatLieDifferentlyOnRanks) {
+TEST(Ddp, NamesParametersWithDifferentStrides) {
   run_threads(2, [](const Group& group) {
     torch::nn::Linear layer(3, 4);
     if (group.rank() == 1) layer->weight.set_data(torch::ones({3, 4}).t());
@@ -156,7 +155,7 @@ TEST(Ddp, NamesParametersThatLieDifferentlyOnRanks) {
   });
 }
 
-TEST(Ddp, TakesAnyModuleHolder) {
+TEST(Ddp, AcceptsAnyModuleHolder) {
   run_threads(2, [](const Group& group) {
     torch::nn::Sequential net(torch::nn::Linear(2, 1), torch::nn::Tanh());
     DistributedDataParallel ddp(net, group);
@@ -178,4 +177,4 @@ TEST(Ddp, NeedsAModule) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

@@ -1,4 +1,4 @@
-// The torch engine takes every model, in float32 and float64, and its statistics where it has any.
+// The torch engine supports every model in float32 and float64, with its running statistics.
 #include <lockstep/error.h>
 
 #include "engine/random_batch.h"
@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 std::unique_ptr<Engine> make_engine(const std::string& model, DataType type) {
@@ -61,13 +61,13 @@ TEST_P(EveryModelsEngine, TrainsInBothTypesFromTheSameWeights) {
   EXPECT_NEAR(train_once<float>(GetParam(), batch), loss, 1e-3 * loss);
 }
 
-TEST_P(EveryModelsEngine, EvaluatesByItsStatistics) {
+TEST_P(EveryModelsEngine, EvaluatesByItsRunningStatistics) {
   const auto engine = make_engine(GetParam(), DataType::float32);
   const data::Batch batch = random_batch(models::images_of(GetParam()), 2);
   const double trained = engine->forward(batch).loss_sum;
   const double evaluated = engine->evaluate(batch).loss_sum;
   EXPECT_EQ(engine->evaluate(batch).loss_sum, evaluated) << "evaluation must leave no trace";
-  std::vector<ArrayView> statistics = engine->statistics();
+  std::vector<ArrayView> statistics = engine->running_statistics();
   EXPECT_EQ(statistics.size(), engine->buffer_state().size());
   if (engine->buffer_state().empty()) {
     EXPECT_TRUE(statistics.empty());
@@ -83,13 +83,13 @@ TEST_P(EveryModelsEngine, EvaluatesByItsStatistics) {
   EXPECT_EQ(engine->forward(batch).loss_sum, trained) << "training must not use them";
 }
 
-TEST(TorchEngine, RefusesImagesThatItsModelDoesNotTake) {
+TEST(TorchEngine, RefusesUnsupportedImages) {
   testing::expect_error<UsageError>(
       [] {
         make_torch_engine({.model = "vgg11", .images = {1, 32, 32}});
       },
-      {"model vgg11 takes images of 3×32×32, and those of the data are 1×32×32", "lenet5"});
+      {"model vgg11 expects images of 3×32×32, but the data have 1×32×32", "lenet5"});
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,5 +1,5 @@
-// A step that is like the one before it allocates nothing. Only what our own code asks for is
-// counted: oneDNN, in its library, makes some small allocations for every primitive.
+// A repeated step allocates nothing. Only allocations of our own code count: oneDNN's library makes
+// some small ones for every primitive.
 #include "engine/onednn_support.h"
 #include "models/model_names.h"
 #include "optim/sgd.h"
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-extern const char __executable_start, etext;  // by the linker: the program's own code
+extern const char __executable_start, etext;  // set by the linker: the bounds of the program's code
 
 namespace {
 
@@ -43,10 +43,10 @@ void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
-TEST(OnednnAllocations, AreNoneInAStepLikeTheOneBefore) {
+TEST(OnednnAllocations, AreNoneInARepeatedStep) {
   for (const char* model : {"lenet5", "vgg11", "resnet18"}) {
     const data::ImageShape images = models::images_of(model);
     const data::Batch batch = random_batch(images, 4);
@@ -75,4 +75,4 @@ TEST(OnednnAllocations, AreNoneInAStepLikeTheOneBefore) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,4 +1,4 @@
-// Engines whose convolutions are chosen by measurement, or as they are told.
+// Engines whose convolution methods are measured or given.
 #include "engine/make_engine.h"
 #include "engine/onednn_support.h"
 #include "support/environment.h"
@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 namespace nn = torch::nn;
@@ -14,7 +14,7 @@ namespace nn = torch::nn;
 constexpr data::ImageShape kImages{3, 6, 6};
 constexpr std::size_t kBatch = 4;
 
-nn::Sequential make_network() {
+nn::Sequential make_model() {
   auto convolution = [](int from, int to) {
     return nn::Conv2d(nn::Conv2dOptions(from, to, 3).padding(1));
   };
@@ -29,7 +29,7 @@ class OnednnAuto : public ::testing::Test {
   std::vector<float> results(const OnednnEngineOptions& options, std::size_t batch) {
     std::vector<float> all;
     run_threads(1, [&](const Group& group) {
-      BoundEngine bound(group, make_onednn_engine(make_network(), options));
+      BoundEngine bound(group, make_onednn_engine(make_model(), options));
       const data::Batch images = random_batch(kImages, batch);
       bound.train(images);
       for (std::size_t i = 0; i < bound.engine->parameters().size(); ++i) {
@@ -53,8 +53,8 @@ class OnednnAuto : public ::testing::Test {
 
 TEST_F(OnednnAuto, AgreesWithTorch) {
   run_threads(1, [&](const Group& group) {
-    BoundEngine bound(group, make_onednn_engine(make_network(), options("auto")));
-    nn::Sequential torch = make_network();
+    BoundEngine bound(group, make_onednn_engine(make_model(), options("auto")));
+    nn::Sequential torch = make_model();
     torch->to(torch::kFloat64);
     const data::Batch batch = random_batch(kImages, kBatch);
     const double loss = torch_loss(torch, batch, kImages, true);
@@ -65,14 +65,14 @@ TEST_F(OnednnAuto, AgreesWithTorch) {
   EXPECT_EQ(std::filesystem::exists(file()), has_winograd());
 }
 
-TEST_F(OnednnAuto, ComputesEveryBatchByTheMethodsItIsGiven) {
+TEST_F(OnednnAuto, UsesTheGivenMethodsForEveryBatch) {
   for (const char* method : {"direct", "winograd"}) {
     OnednnEngineOptions given = options("auto");
     for (const char* layer : {"0", "1"})
       for (const char* pass : {"forward", "backward_data", "backward_weights"})
         given.methods[layer][pass] = method;
     ASSERT_TRUE(are_convolution_methods(given.methods));
-    // The rule takes Winograd for all passes of such a layer.
+    // The rule chooses Winograd for all passes of such a layer.
     const OnednnEngineOptions same = options(method == std::string("direct") ? "direct" : "fixed");
     for (std::size_t batch : {kBatch, kBatch - 1, kBatch + 3})
       EXPECT_EQ(results(given, batch), results(same, batch)) << method << ", batch " << batch;
@@ -97,4 +97,4 @@ TEST_F(OnednnAuto, IsChosenOnlyForEnginesThatChoose) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,4 +1,4 @@
-// The choice of a convolution's methods: by times that are given, and by times that are measured.
+// The choice of a convolution's methods, by given and by measured times.
 #include <lockstep/error.h>
 
 #include "engine/onednn/convolution_trial.h"
@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 namespace {
 
 using ::testing::HasSubstr;
@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 constexpr Methods kDirect;
 constexpr Methods kWinograd{Method::winograd, Method::winograd, Method::winograd};
 
-/// Of a direct and a Winograd form of each pass; a direct one back to the input needs a reorder.
+/// Combinations of a direct and a Winograd form of each pass; direct backward to the input needs a
+/// reorder.
 enum Numbered : std::size_t {
   forward,
   to_input,
@@ -64,13 +65,13 @@ TEST(OnednnChoice, CountsTheReordersThatACombinationNeeds) {
 
 TEST(OnednnChoice, PrefersDirectPassesIfTheyAreNearlyAsFast) {
   EXPECT_EQ(best({10.1, 10.1, 10.1, 0.1, 10, 10, 10}), kDirect);
-  // Together they are not, but one alone is; the one that costs least.
+  // Not if both are direct, but one alone: the one that costs least.
   EXPECT_EQ(best({10.3, 10.4, 10.5, 0, 10, 10, 10}),
             (Methods{Method::direct, Method::winograd, Method::winograd}));
   EXPECT_EQ(best({10.7, 10.7, 10.7, 0, 10, 10, 10}), kWinograd);
 }
 
-TEST(OnednnChoice, IsClearOnlyIfNoOtherComesNear) {
+TEST(OnednnChoice, IsClearOnlyIfNoOtherIsClose) {
   const std::vector<Combination> all = all_combinations();
   EXPECT_TRUE(is_clear(all, std::vector<double>{4, 4, 4, 0, 2, 2, 2}));
   EXPECT_FALSE(is_clear(all, std::vector<double>{2.1, 4, 4, 0, 2, 2, 2}));
@@ -114,7 +115,7 @@ std::ptrdiff_t count_named(const ConvolutionTrial& trial, const Combination& com
   });
 }
 
-TEST(OnednnTrial, KnowsTheReordersOfEveryCombination) {
+TEST(OnednnTrial, FindsTheReordersOfEveryCombination) {
   if (!has_winograd()) GTEST_SKIP() << "there is no Winograd";
   const ConvolutionTrial trial(dnnl_engine(), small_shape());
   std::size_t seen = 0;
@@ -142,7 +143,7 @@ TEST(OnednnTrial, TimesEveryStep) {
   }
 }
 
-TEST(OnednnTrial, HasOneCombinationWhereNoOtherMethodIs) {
+TEST(OnednnTrial, HasOneCombinationWithoutOtherMethods) {
   ConvolutionShape shape = small_shape();
   shape.window = {{5, 5}, {2, 2}, {2, 2}};
   shape.output = {4, 4};
@@ -175,7 +176,7 @@ class OnednnChoiceCache : public ::testing::Test {
   const std::filesystem::path file_ = folder_.path() / "new" / "choices.json";
 };
 
-TEST_F(OnednnChoiceCache, KeepsWhatWasMeasured) {
+TEST_F(OnednnChoiceCache, KeepsMeasurements) {
   EXPECT_EQ(cache().find(small_shape()), std::nullopt);
   keep(small_shape(), kWinograd);
   EXPECT_EQ(cache().find(small_shape()), kWinograd);
@@ -183,7 +184,7 @@ TEST_F(OnednnChoiceCache, KeepsWhatWasMeasured) {
   EXPECT_EQ(cache().find(small_shape()), kDirect);
 }
 
-TEST_F(OnednnChoiceCache, IsOfOneMachineAndShape) {
+TEST_F(OnednnChoiceCache, SeparatesMachinesAndShapes) {
   keep(small_shape(), kWinograd);
   EXPECT_EQ(cache("another").find(small_shape()), std::nullopt);
   EXPECT_NE(describe_machine(1), describe_machine(2));
@@ -201,7 +202,7 @@ TEST_F(OnednnChoiceCache, IsOfOneMachineAndShape) {
   EXPECT_EQ(cache().find(other), kWinograd);
 }
 
-TEST_F(OnednnChoiceCache, KeepsWhatOthersWroteMeanwhile) {
+TEST_F(OnednnChoiceCache, KeepsConcurrentWrites) {
   ChoiceCache first = cache();
   ChoiceCache second = cache("another");
   EXPECT_EQ(first.find(small_shape()), std::nullopt);
@@ -214,7 +215,7 @@ TEST_F(OnednnChoiceCache, KeepsWhatOthersWroteMeanwhile) {
   EXPECT_EQ(cache("another").find(small_shape()), kDirect);
 }
 
-TEST_F(OnednnChoiceCache, TrustsNoFile) {
+TEST_F(OnednnChoiceCache, IgnoresDamagedFiles) {
   keep(small_shape(), kWinograd);
   const std::string sound = read_file(file_);
   auto changed = [&](const std::string& from, const std::string& to) {
@@ -233,7 +234,7 @@ TEST_F(OnednnChoiceCache, TrustsNoFile) {
     keep(small_shape(), kDirect);
     EXPECT_EQ(cache().find(small_shape()), kDirect) << "it was to be replaced";
   }
-  // Sound as a whole, but not in the part that is asked for.
+  // Valid as a whole, but not in the requested part.
   for (const std::string& content :
        {changed("winograd", "guessed"), changed("\"forward\"", "\"upward\""),
         changed("\"this machine\": {", "\"this machine\": 7, \"x\": {")}) {
@@ -245,12 +246,12 @@ TEST_F(OnednnChoiceCache, TrustsNoFile) {
   }
 }
 
-TEST_F(OnednnChoiceCache, SaysThatItCannotBeWritten) {
+TEST_F(OnednnChoiceCache, ReportsThatItCannotBeWritten) {
   folder_.write("new", "a file where the folder is to be");
   EXPECT_THROW(keep(small_shape(), kDirect), FileError);
 }
 
-TEST_F(OnednnChoiceCache, KeepsNothingWithoutAFile) {
+TEST_F(OnednnChoiceCache, SavesNothingWithoutAFile) {
   ChoiceCache none({}, "this machine");
   none.add(small_shape(), kWinograd);
   none.save();
@@ -258,7 +259,7 @@ TEST_F(OnednnChoiceCache, KeepsNothingWithoutAFile) {
   EXPECT_EQ(none.problem(), "");
 }
 
-TEST(OnednnChoicesFile, LiesInTheUsersCacheFolder) {
+TEST(OnednnChoicesFile, IsInTheUsersCacheFolder) {
   const testing::EnvironmentVariable home("HOME", "/home/somebody");
   {
     const testing::EnvironmentVariable cache("XDG_CACHE_HOME", "/elsewhere");
@@ -270,43 +271,43 @@ TEST(OnednnChoicesFile, LiesInTheUsersCacheFolder) {
   EXPECT_EQ(choices_file(), "");
 }
 
-/// Two convolutions of one shape after a first that has no choice, and one of stride 2.
-Network small_network() {
-  Network network;
-  network.images = {3, 8, 8};
+/// Two convolutions of one shape after a first without a choice, and one of stride 2.
+LayerGraph small_graph() {
+  LayerGraph graph;
+  graph.images = {3, 8, 8};
   auto add = [&](const std::string& name, std::int64_t from, std::int64_t to, std::int64_t stride) {
-    const int number = static_cast<int>(network.layers.size());
-    network.layers.push_back({.kind = LayerKind::convolution,
-                              .name = name,
-                              .inputs = {number - 1},
-                              .outputs = to,
-                              .window = {{3, 3}, {stride, stride}, {1, 1}},
-                              .weight = number});
-    network.parameters.push_back({name, {to, from, 3, 3}});
+    const int number = static_cast<int>(graph.layers.size());
+    graph.layers.push_back({.kind = LayerKind::convolution,
+                            .name = name,
+                            .inputs = {number - 1},
+                            .outputs = to,
+                            .window = {{3, 3}, {stride, stride}, {1, 1}},
+                            .weight = number});
+    graph.parameters.push_back({name, {to, from, 3, 3}});
   };
   add("first", 3, 16, 1);
   add("second", 16, 16, 1);
   add("third", 16, 16, 1);
   add("smaller", 16, 16, 2);
-  network.layers.push_back(
+  graph.layers.push_back(
       {.kind = LayerKind::linear, .name = "scores", .inputs = {3}, .outputs = 10, .weight = 4});
-  network.parameters.push_back({"scores", {10, 256}});
-  return network;
+  graph.parameters.push_back({"scores", {10, 256}});
+  return graph;
 }
 
 TEST_F(OnednnChoiceCache, ServesEveryLayerOfItsShapeWithoutMeasuring) {
   if (!has_winograd()) GTEST_SKIP() << "there is nothing to choose";
-  const auto convolutions = convolutions_of(dnnl_engine(), small_network(), 2);
+  const auto convolutions = convolutions_of(dnnl_engine(), small_graph(), 2);
   std::vector<std::pair<std::string, bool>> found;
   for (const auto& [shape, may_differ] : convolutions) found.emplace_back(shape.layer, may_differ);
   EXPECT_EQ(found, (std::vector<std::pair<std::string, bool>>{
                        {"first", false}, {"second", true}, {"third", true}, {"smaller", false}}));
-  // Two that differ: what is measured could be one of them, but not both.
+  // Two that differ: a measurement could give one of them, but not both.
   for (const Methods& kept :
        {Methods{Method::direct, Method::winograd, Method::direct}, kWinograd}) {
     keep(convolutions[1].shape, kept);
     ChoiceCache filled = cache();
-    EXPECT_EQ(measure_methods(dnnl_engine(), small_network(), 2, filled),
+    EXPECT_EQ(measure_methods(dnnl_engine(), small_graph(), 2, filled),
               (LayerMethods{
                   {"first", kDirect}, {"second", kept}, {"third", kept}, {"smaller", kDirect}}));
   }
@@ -315,20 +316,20 @@ TEST_F(OnednnChoiceCache, ServesEveryLayerOfItsShapeWithoutMeasuring) {
 TEST_F(OnednnChoiceCache, IsFilledByMeasuring) {
   if (!has_winograd()) GTEST_SKIP() << "there is nothing to choose";
   ChoiceCache empty = cache();
-  const LayerMethods measured = measure_methods(dnnl_engine(), small_network(), 2, empty);
+  const LayerMethods measured = measure_methods(dnnl_engine(), small_graph(), 2, empty);
   EXPECT_EQ(measured.size(), 4u);
   EXPECT_EQ(measured.at("second"), measured.at("third"));
-  const auto convolutions = convolutions_of(dnnl_engine(), small_network(), 2);
+  const auto convolutions = convolutions_of(dnnl_engine(), small_graph(), 2);
   EXPECT_EQ(cache().find(convolutions[1].shape), measured.at("second"));
   EXPECT_EQ(cache().find(convolutions[0].shape), std::nullopt) << "it had no choice";
 }
 
-TEST_F(OnednnChoiceCache, WhatIsWrongWithItEndsInOneNotice) {
+TEST_F(OnednnChoiceCache, ReportsProblemsInOneNotice) {
   if (!has_winograd()) GTEST_SKIP() << "there is nothing to choose";
   std::vector<std::string> notices;
   auto measure_with = [&](ChoiceCache used) {
     notices.clear();
-    measure_methods(dnnl_engine(), small_network(), 2, used,
+    measure_methods(dnnl_engine(), small_graph(), 2, used,
                     [&](const std::string& text) { notices.push_back(text); });
   };
   measure_with({folder_.write("broken.json", "{"), "this machine"});
@@ -344,4 +345,4 @@ TEST_F(OnednnChoiceCache, WhatIsWrongWithItEndsInOneNotice) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

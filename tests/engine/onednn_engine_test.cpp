@@ -1,4 +1,4 @@
-// The onednn engine keeps to what Engine promises.
+// The onednn engine fulfils the contract of Engine.
 #include <lockstep/error.h>
 
 #include "engine/make_engine.h"
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 constexpr data::ImageShape kImages{1, 32, 32};
@@ -78,13 +78,13 @@ TEST(OnednnEngine, TheFactorScalesGradientsAndEachBackwardReplacesThem) {
     const std::vector<float> whole = gradients_for(1);
     const std::vector<float> quarter = gradients_for(0.25);
     ASSERT_GT(*std::ranges::max_element(whole), 1e-3f);
-    // A power of two: no rounding differs.
+    // A power of two, so that rounding is the same.
     for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_EQ(quarter[i], 0.25f * whole[i]) << i;
     EXPECT_EQ(gradients_for(1), whole);
   });
 }
 
-TEST(OnednnEngine, TellsOfEveryParameterOnceTheLastLayerFirst) {
+TEST(OnednnEngine, ReportsEveryParameterOnceLastLayerFirst) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(group, make_lenet5());
     std::vector<std::size_t> all(bound.engine->parameters().size());
@@ -100,7 +100,7 @@ TEST(OnednnEngine, TellsOfEveryParameterOnceTheLastLayerFirst) {
   });
 }
 
-TEST(OnednnEngine, WhatIsReadyIsNotWrittenAnyMore) {
+TEST(OnednnEngine, DoesNotChangeReadyGradients) {
   const data::Batch batch = random_batch(models::images_of("vgg11"), 2);
   run_threads(1, [&](Group group) {
     auto engine = make_vgg11();
@@ -135,7 +135,7 @@ TEST(OnednnEngine, AnEmptyBatchHasNoLossAndZeroGradients) {
   });
 }
 
-TEST(OnednnEngine, CountsWhatIsClassifiedRight) {
+TEST(OnednnEngine, CountsCorrectImages) {
   const auto engine = make_lenet5();
   data::Batch image = random_batch(kImages, 1);
   std::size_t correct = 0;
@@ -144,7 +144,7 @@ TEST(OnednnEngine, CountsWhatIsClassifiedRight) {
   EXPECT_EQ(correct, 1u);
 }
 
-TEST(OnednnEngine, EvaluatesByItsStatisticsAndLeavesNoTrace) {
+TEST(OnednnEngine, EvaluatesByItsRunningStatisticsWithoutChangingThem) {
   const auto engine = make_vgg11();
   const data::Batch batch = random_batch(models::images_of("vgg11"), 2);
   const double trained = engine->forward(batch).loss_sum;
@@ -152,14 +152,14 @@ TEST(OnednnEngine, EvaluatesByItsStatisticsAndLeavesNoTrace) {
   const double evaluated = engine->evaluate(batch).loss_sum;
   EXPECT_EQ(engine->evaluate(batch).loss_sum, evaluated);
   EXPECT_EQ(engine->buffer_state(), buffers);
-  for (const ArrayView& values : engine->statistics())
+  for (const ArrayView& values : engine->running_statistics())
     for (float& value : std::span(static_cast<float*>(values.data), values.count)) value += 1;
   EXPECT_NE(engine->evaluate(batch).loss_sum, evaluated);
   EXPECT_EQ(engine->forward(batch).loss_sum, trained) << "training must not use them";
 }
 
-/// In every bit, and with values that rounding would change.
-TEST(OnednnEngine, StateGoesOutAndInAgainToTheBit) {
+/// Compares every bit, with values that rounding would change.
+TEST(OnednnEngine, StateIsSavedAndLoadedToTheBit) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(group, make_vgg11(1));
     const auto mine = bound.engine->parameter_state();
@@ -178,7 +178,7 @@ TEST(OnednnEngine, StateGoesOutAndInAgainToTheBit) {
   });
 }
 
-TEST(OnednnEngine, PlainValuesOfAnOptimizerGoOutAndInAgain) {
+TEST(OnednnEngine, OptimizerValuesAreConvertedAndBack) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(group, make_vgg11());
     bound.train(random_batch(models::images_of("vgg11"), 2));
@@ -193,7 +193,7 @@ TEST(OnednnEngine, PlainValuesOfAnOptimizerGoOutAndInAgain) {
   });
 }
 
-/// What lies in a parameter's slot but is no element of it.
+/// The padding in a parameter's slot.
 std::vector<float> padding_of(const BoundEngine& bound, std::size_t i, std::span<float> values) {
   std::vector<float> marked(values.size());
   const std::vector<std::byte> plain = bound.engine->to_plain(i, ArrayView(values));
@@ -243,7 +243,7 @@ TEST(OnednnEngine, WritesItsStepsToATrace) {
   EXPECT_EQ(named("loss forward"), 1);
 }
 
-TEST(OnednnEngine, IsWhatAutoTakesUnlessItCannot) {
+TEST(OnednnEngine, IsChosenByAutoIfSupported) {
   const MadeEngine fast = make_engine({.engine = "auto", .images = kImages});
   EXPECT_EQ(fast.engine->name(), "onednn");
   EXPECT_EQ(fast.notice, "");
@@ -258,4 +258,4 @@ TEST(OnednnEngine, IsWhatAutoTakesUnlessItCannot) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

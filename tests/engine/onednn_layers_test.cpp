@@ -1,9 +1,9 @@
-// Every layer that a plan can hold, in a small network, beside torch in float64: loss, gradients,
+// Every supported layer in a small model, compared with torch in float64: loss, gradients, running
 // statistics and evaluation.
 #include "engine/onednn_support.h"
 #include "models/resnet.h"
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 namespace nn = torch::nn;
@@ -24,7 +24,7 @@ nn::Conv2d convolution(int in, int out, int kernel, int stride = 1, int padding 
   return nn::Conv2d(nn::Conv2dOptions(in, out, kernel).stride(stride).padding(padding).bias(bias));
 }
 
-/// The layer before the one that is looked at: its gradients tell of those that come through.
+/// The layer before the tested one: its gradients show those that the tested layer passes back.
 const Case kCases[] = {
     {"first_layer",
      {3, 9, 7},
@@ -239,7 +239,7 @@ const Case kCases[] = {
 
 class OnednnLayer : public ::testing::TestWithParam<Case> {
  protected:
-  /// The same network twice: for the engine, and in float64 for torch.
+  /// The same model twice: for the engine, and in float64 for torch.
   OnednnLayer() {
     torch::manual_seed(3);
     ours_ = GetParam().make();
@@ -288,13 +288,13 @@ class OnednnLayer : public ::testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(All, OnednnLayer, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST_P(OnednnLayer, ComputesWhatTorchDoes) {
+TEST_P(OnednnLayer, AgreesWithTorch) {
   train_beside_torch("direct", 1e-5);
 }
 
-TEST_P(OnednnLayer, ComputesNearlyThatWithFewerMultiplications) {
+TEST_P(OnednnLayer, AgreesWithFewerMultiplications) {
   train_beside_torch("fixed", 1e-4);
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

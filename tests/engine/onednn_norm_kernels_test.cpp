@@ -1,4 +1,4 @@
-// Batch norm's passes give what their definitions say, in every version to the bit.
+// Batch norm's kernels agree with their definitions, and with each other to the bit.
 #include "base/random.h"
 #include "base/vector_unit.h"
 #include "engine/onednn/norm_kernels.h"
@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 namespace {
 
 /// Products and sums of a few numbers of about 1, each rounded to float32.
@@ -21,21 +21,21 @@ std::vector<float> random_values(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-/// What a kernel is given, and what it makes of it.
+/// The inputs and outputs of a kernel.
 struct Passes {
   Passes(const NormKernels& kernels, const NormShape& shape, bool relu)
       : shape(shape),
         terms{origin.data(), scale.data(), shift.data(), relu},
         gradient_terms{of_gradient.data(), of_value.data(), back_shift.data()} {
-    std::vector<double> parts(kNormParts * moments.size());
-    kernels.moments(input.data(), {moments.data(), parts.data()}, shape);
+    std::vector<double> parts(kNormParts * deviation_sums.size());
+    kernels.deviation_sums(input.data(), {deviation_sums.data(), parts.data()}, shape);
     kernels.normalise(input.data(), output.data(), terms, shape);
     kernels.gradient_sums(input.data(), gradient.data(), terms, {sums.data(), parts.data()}, shape);
     kernels.input_gradient(input.data(), gradient.data(), back.data(), terms, gradient_terms,
                            shape);
   }
 
-  /// Where a value lies, by its channel's place.
+  /// The offset of a value.
   std::size_t at(std::size_t sample, std::size_t pixel, std::size_t channel) const {
     return (sample * shape.planes + channel / shape.block) * shape.plane() + pixel * shape.block +
            channel % shape.block;
@@ -52,19 +52,19 @@ struct Passes {
   const std::vector<float> back_shift = random_values(shape.channels(), 8);
   const NormTerms terms;
   const NormGradientTerms gradient_terms;
-  std::vector<double> moments = std::vector<double>(2 * shape.channels());
-  std::vector<double> sums = moments;
+  std::vector<double> deviation_sums = std::vector<double>(2 * shape.channels());
+  std::vector<double> sums = deviation_sums;
   std::vector<float> output = std::vector<float>(count, 9.0f), back = output;
 };
 
 void expect_channel(const Passes& passes, std::size_t channel) {
-  double moments[2] = {}, sums[2] = {};
+  double deviation_sums[2] = {}, sums[2] = {};
   for (std::size_t sample = 0; sample < passes.shape.samples; ++sample)
     for (std::size_t pixel = 0; pixel < passes.shape.pixels; ++pixel) {
       const std::size_t i = passes.at(sample, pixel, channel);
       const double apart = double{passes.input[i]} - passes.input[passes.at(0, 0, channel)];
-      moments[0] += apart;
-      moments[1] += apart * apart;
+      deviation_sums[0] += apart;
+      deviation_sums[1] += apart * apart;
       const double difference = double{passes.input[i]} - passes.origin[channel];
       const double normalised = difference * passes.scale[channel] + passes.shift[channel];
       const bool cut = passes.terms.relu && normalised <= 0;
@@ -79,14 +79,14 @@ void expect_channel(const Passes& passes, std::size_t channel) {
     }
   const double values = static_cast<double>(passes.shape.samples * passes.shape.pixels);
   for (const std::size_t i : {0u, 1u}) {
-    ASSERT_NEAR(passes.moments[i * passes.shape.channels() + channel], moments[i],
+    ASSERT_NEAR(passes.deviation_sums[i * passes.shape.channels() + channel], deviation_sums[i],
                 kRounding * values);
     ASSERT_NEAR(passes.sums[i * passes.shape.channels() + channel], sums[i], kRounding * values);
   }
 }
 
-/// Maps of one pixel, shorter than a vector, of several and a rest; more samples than parts, and
-/// fewer.
+/// Maps of one pixel, shorter than a vector, of several vectors and a rest; more samples than
+/// partial sums, and fewer.
 std::vector<NormShape> shapes() {
   std::vector<NormShape> all;
   for (const std::size_t block : {1u, 8u, 16u})
@@ -95,7 +95,7 @@ std::vector<NormShape> shapes() {
   return all;
 }
 
-TEST(OnednnNormKernels, ComputeWhatTheirDefinitionsSay) {
+TEST(OnednnNormKernels, AgreeWithTheirDefinitions) {
   for (const NormShape& shape : shapes())
     for (const bool relu : {false, true}) {
       SCOPED_TRACE(fmt::format("{} samples of {} pixels in blocks of {}, ReLU {}", shape.samples,
@@ -112,7 +112,7 @@ TEST(OnednnNormKernels, AreTheSameToTheBitOnEveryVectorUnit) {
       const Passes best(norm_kernels(), shape, relu);
       for (VectorUnit unit : vector_units()) {
         const Passes other(norm_kernels_for(unit), shape, relu);
-        EXPECT_EQ(other.moments, best.moments) << name_of(unit);
+        EXPECT_EQ(other.deviation_sums, best.deviation_sums) << name_of(unit);
         EXPECT_EQ(other.output, best.output) << name_of(unit);
         EXPECT_EQ(other.sums, best.sums) << name_of(unit);
         EXPECT_EQ(other.back, best.back) << name_of(unit);
@@ -121,4 +121,4 @@ TEST(OnednnNormKernels, AreTheSameToTheBitOnEveryVectorUnit) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,9 +1,9 @@
-// What plans are made of: memory, layouts, and networks that torch describes.
+// Plans: memory, layouts, and the description of torch modules.
 #include <lockstep/error.h>
 
 #include "engine/onednn/arena.h"
 #include "engine/onednn/describe.h"
-#include "engine/onednn/plan_network.h"
+#include "engine/onednn/plan_graph.h"
 #include "models/model.h"
 #include "support/errors.h"
 
@@ -11,12 +11,12 @@
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 namespace {
 
 namespace nn = torch::nn;
 
-TEST(OnednnArena, BuffersInUseTogetherLieApartAndOthersShare) {
+TEST(OnednnArena, OnlyBuffersInUseTogetherAreApart) {
   Arena arena;
   struct Use {
     std::size_t bytes, first, last;
@@ -49,13 +49,13 @@ std::shared_ptr<models::Classifier> model_of(const std::string& name) {
   return models::make_model(name);
 }
 
-/// The steps of a plan for a model, and the network it is for.
+/// The steps of a model's plan.
 std::vector<Step> steps_of(const std::string& name, const ChooseMethods& convolutions) {
   const auto model = model_of(name);
-  const Network network = fuse_relu(describe(*model));
-  Layouts layouts(network.parameters.size());
+  const LayerGraph graph = fuse_relu(describe(*model));
+  Layouts layouts(graph.parameters.size());
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return plan_network(engine, network, {16, true, convolutions}, layouts).steps;
+  return plan_graph(engine, graph, {16, true, convolutions}, layouts).steps;
 }
 
 std::ptrdiff_t count_named(const std::vector<Step>& steps, std::string_view part) {
@@ -82,11 +82,11 @@ TEST(OnednnPlan, ReordersWeightsOnlyForDirectBackward) {
   // All convolutions but the first, whose input needs no gradient.
   EXPECT_EQ(count_named(steps_of("vgg11", direct_convolutions), "reorder"), 7);
   EXPECT_EQ(count_named(steps_of("vgg11", convolution_rule), "reorder"), 0);
-  // Those of stride 2, and the shortcuts beside them.
+  // The convolutions of stride 2, and their shortcuts.
   EXPECT_EQ(count_named(steps_of("resnet18", convolution_rule), "reorder"), 6);
 }
 
-/// How the passes of a layer are computed: forward, to its weights, to its input.
+/// The implementations of a layer's passes: forward, to its weights, to its input.
 std::vector<std::string> implementations(const std::vector<Step>& steps, std::string_view layer) {
   std::vector<std::string> found;
   for (const Step& step : steps)
@@ -94,7 +94,7 @@ std::vector<std::string> implementations(const std::vector<Step>& steps, std::st
   return found;
 }
 
-TEST(OnednnPlan, ComputesOnSmallMapsByKernelsOfOurOwn) {
+TEST(OnednnPlan, UsesOurKernelsOnSmallMaps) {
   if (!has_avx512()) GTEST_SKIP() << "channels lie in blocks of 8";
   const std::vector<std::string> ours(3, "ours");
   const std::vector<Step> steps = steps_of("vgg11", convolution_rule);
@@ -138,12 +138,12 @@ TEST(OnednnPlan, TheFirstLayerComputesNoGradientForTheImages) {
   EXPECT_EQ(count_named(steps, "features.4 backward to its input"), 1);
 }
 
-TEST(OnednnPlan, FusesReluWhereItFollowsBatchNormOrAdd) {
+TEST(OnednnPlan, FusesReluIntoBatchNormAndAdd) {
   const auto model = model_of("resnet18");
-  const Network plain = describe(*model);
-  const Network fused = fuse_relu(plain);
-  auto count = [](const Network& network, LayerKind kind) {
-    return std::ranges::count(network.layers, kind, &Layer::kind);
+  const LayerGraph plain = describe(*model);
+  const LayerGraph fused = fuse_relu(plain);
+  auto count = [](const LayerGraph& graph, LayerKind kind) {
+    return std::ranges::count(graph.layers, kind, &Layer::kind);
   };
   EXPECT_EQ(count(plain, LayerKind::relu), 17);
   EXPECT_EQ(count(fused, LayerKind::relu), 0);
@@ -151,19 +151,19 @@ TEST(OnednnPlan, FusesReluWhereItFollowsBatchNormOrAdd) {
   EXPECT_EQ(std::ranges::count(fused.layers, true, &Layer::then_relu), 17);
 }
 
-TEST(OnednnPlan, LeavesReluAloneWhereOthersTakeWhatIsBeforeIt) {
-  Network network;
-  network.layers = {{.kind = LayerKind::batch_norm, .name = "norm", .inputs = {kImages}},
-                    {.kind = LayerKind::relu, .name = "relu", .inputs = {0}},
-                    {.kind = LayerKind::add, .name = "add", .inputs = {0, 1}}};
-  EXPECT_EQ(fuse_relu(network).layers.size(), 3u);
+TEST(OnednnPlan, DoesNotFuseReluIfOthersUseItsInput) {
+  LayerGraph graph;
+  graph.layers = {{.kind = LayerKind::batch_norm, .name = "norm", .inputs = {kImages}},
+                  {.kind = LayerKind::relu, .name = "relu", .inputs = {0}},
+                  {.kind = LayerKind::add, .name = "add", .inputs = {0, 1}}};
+  EXPECT_EQ(fuse_relu(graph).layers.size(), 3u);
 }
 
 void expect_refused(nn::Sequential model, std::initializer_list<std::string_view> parts) {
   testing::expect_error<UsageError>([&] { describe(model, {3, 8, 8}); }, parts);
 }
 
-TEST(OnednnDescription, NamesTheLayerThatItCannotHold) {
+TEST(OnednnDescription, NamesAnUnsupportedLayer) {
   const nn::Conv2d first(nn::Conv2dOptions(3, 8, 3));
   expect_refused(nn::Sequential(first, nn::Dropout(), nn::Flatten(), nn::Linear(8 * 36, 10)),
                  {"layer 1", "Dropout", "--engine torch"});
@@ -177,10 +177,10 @@ TEST(OnednnDescription, NamesTheLayerThatItCannotHold) {
                  {"layer 1", "rounds"});
   expect_refused(nn::Sequential(first, nn::Linear(6, 10)), {"layer 1", "Flatten"});
   expect_refused(nn::Sequential(first, nn::Flatten(), nn::Linear(7, 10)),
-                 {"layer 2", "takes 7 values and is given 288"});
+                 {"layer 2", "expects 7 values but gets 288"});
   expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 9))), {"layer 0", "larger"});
   expect_refused(nn::Sequential(first, first, nn::Flatten(), nn::Linear(8 * 36, 10)),
-                 {"layer 1", "takes 3 channels and is given 8"});
+                 {"layer 1", "expects 3 channels but gets 8"});
   expect_refused(nn::Sequential(first, nn::ReLU()), {"last layer is Linear"});
 }
 
@@ -188,11 +188,15 @@ TEST(OnednnDescription, RefusesParametersThatAreSharedOrFrozen) {
   const nn::Linear shared(48, 48);
   nn::Sequential twice(nn::Flatten(), shared, shared);
   twice->push_back(nn::Linear(48, 10));
-  testing::expect_error<UsageError>([&] { describe(twice, {3, 4, 4}); }, {"shares"});
+  testing::expect_error<UsageError>(
+      [&] {
+        describe(twice, {3, 4, 4});
+      },
+      {"uses 1.weight together with another layer"});
   nn::Sequential frozen(nn::Flatten(), nn::Linear(48, 10));
   frozen->parameters()[0].set_requires_grad(false);
   testing::expect_error<UsageError>([&] { describe(frozen, {3, 4, 4}); }, {"layer 1", "frozen"});
 }
 
 }  // namespace
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

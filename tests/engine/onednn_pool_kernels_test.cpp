@@ -1,4 +1,4 @@
-// Our max pool gives what its definition says, in every version to the bit.
+// Our max pool agrees with its definition, in every version to the bit.
 #include "base/random.h"
 #include "base/vector_unit.h"
 #include "engine/onednn/pool_kernels.h"
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 namespace {
 
 std::vector<const PoolKernels*> runnable() {
@@ -25,7 +25,7 @@ std::vector<float> random_values(std::size_t count) {
   return values;
 }
 
-/// Where the four values of a window lie.
+/// The offsets of the four values of a window.
 std::vector<std::size_t> window(const PooledShape& shape, std::size_t plane, std::size_t y,
                                 std::size_t x, std::size_t channel) {
   std::vector<std::size_t> places;
@@ -59,7 +59,7 @@ void expect_pools(const PoolKernels& kernels, const PooledShape& shape) {
   }
 }
 
-TEST(OnednnPoolKernels, TakeTheFirstOfTheLargestAndSendGradientsThere) {
+TEST(OnednnPoolKernels, ChooseTheFirstMaximumAndSendGradientsThere) {
   for (const PoolKernels* kernels : runnable())
     for (const std::size_t block : {8u, 16u})
       for (const std::size_t width : {1u, 2u, 5u})
@@ -67,4 +67,4 @@ TEST(OnednnPoolKernels, TakeTheFirstOfTheLargestAndSendGradientsThere) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

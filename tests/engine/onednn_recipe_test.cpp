@@ -1,4 +1,4 @@
-// What a recipe asks of engines: smoothed labels and residual blocks that begin empty, in both.
+// Label smoothing and zero-initialised residual blocks, in both engines.
 #include "engine/onednn/onednn_engine.h"
 #include "engine/onednn_support.h"
 #include "engine/torch/torch_engine.h"
@@ -6,14 +6,13 @@
 
 #include <algorithm>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 constexpr data::ImageShape kImages{1, 32, 32};
 constexpr double kSmoothing = 0.2;
 
-/// The sum of a batch's losses by targets that are written out; their mean's gradients are there
-/// afterwards.
+/// The sum of a batch's losses by explicit targets; computes the gradients of their mean.
 double smoothed_loss(models::Classifier& model, const data::Batch& batch) {
   const torch::Tensor logits = model.forward(images_of(batch, kImages));
   torch::Tensor targets = torch::full_like(logits, kSmoothing / models::kClasses);
@@ -33,7 +32,7 @@ void expect_smoothed(BoundEngine& bound) {
   const std::vector<torch::Tensor> parameters = model->parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i)
     EXPECT_LT(relative_error(bound.plain_gradient(i), parameters[i].grad()), 1e-4) << i;
-  // Evaluation is by plain labels.
+  // Evaluation uses plain labels.
   const double plain = torch_loss(model, batch, kImages, false);
   EXPECT_NEAR(bound.engine->evaluate(batch).loss_sum, plain, 1e-5 * plain);
   EXPECT_GT(std::abs(plain - expected), 1e-3);
@@ -48,7 +47,7 @@ TEST(OnednnRecipe, LabelsAreSmoothed) {
   });
 }
 
-TEST(OnednnRecipe, LabelsAreSmoothedByTorchAlike) {
+TEST(OnednnRecipe, TorchSmoothsLabelsAlike) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(
         group, make_torch_engine({.images = kImages, .seed = 3, .label_smoothing = kSmoothing}));
@@ -56,7 +55,7 @@ TEST(OnednnRecipe, LabelsAreSmoothedByTorchAlike) {
   });
 }
 
-TEST(OnednnRecipe, ZeroGammaEmptiesTheBlocksAndLeavesAllElse) {
+TEST(OnednnRecipe, ZeroGammaChangesTheLastBatchNormsOnly) {
   const data::ImageShape images = models::images_of("resnet18");
   const auto usual = make_torch_engine({.model = "resnet18", .images = images, .seed = 5});
   const auto empty =
@@ -79,4 +78,4 @@ TEST(OnednnRecipe, ZeroGammaEmptiesTheBlocksAndLeavesAllElse) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,7 +1,7 @@
-// What plans reorder, model by model: no activations, no gradients, and weights only for direct
+// The reorders of each model's plans: no activations, no gradients, and weights only for direct
 // passes back to the input, once each.
 #include "engine/onednn/describe.h"
-#include "engine/onednn/plan_network.h"
+#include "engine/onednn/plan_graph.h"
 #include "models/model.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 namespace {
 
 using namespace std::string_view_literals;
@@ -31,11 +31,11 @@ std::ostream& operator<<(std::ostream& out, const Case& shown) {
 struct Plans {
   explicit Plans(const Case& test) {
     const auto model = models::make_model(test.model);
-    const Network network = fuse_relu(describe(*model));
-    Layouts layouts(network.parameters.size());
+    const LayerGraph graph = fuse_relu(describe(*model));
+    Layouts layouts(graph.parameters.size());
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    training = plan_network(engine, network, {16, true, test.methods()}, layouts).steps;
-    evaluation = plan_network(engine, network, {16, false, test.methods()}, layouts).steps;
+    training = plan_graph(engine, graph, {16, true, test.methods()}, layouts).steps;
+    evaluation = plan_graph(engine, graph, {16, false, test.methods()}, layouts).steps;
   }
 
   std::vector<Step> training;
@@ -50,7 +50,7 @@ const Operand& operand(const Step& step, int argument) {
   return std::ranges::find(step.operands, argument, &std::pair<int, Operand>::first)->second;
 }
 
-/// The later steps that take the result of a reorder.
+/// The later steps that use the result of a reorder.
 std::vector<const Step*> users_of(const std::vector<Step>& steps, std::size_t number) {
   const Operand& copy = operand(steps[number], DNNL_ARG_TO);
   std::vector<const Step*> users;
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(All, OnednnReorders,
                            return std::string(info.param.model) + "_" + info.param.convolutions;
                          });
 
-TEST_P(OnednnReorders, MoveNothingButWeights) {
+TEST_P(OnednnReorders, AreOfWeightsOnly) {
   for (const auto* steps : {&plans_.training, &plans_.evaluation})
     for (const Step& step : *steps) {
       if (!is_reorder(step)) continue;
@@ -101,4 +101,4 @@ TEST_P(OnednnReorders, AreForDirectPassesBackToTheInputAndOneForEach) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

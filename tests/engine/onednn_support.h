@@ -1,5 +1,5 @@
-// What the tests of the onednn engine share: an engine in flat memory, and torch's gradients of the
-// same network in float64.
+// Support for tests of the onednn engine: an engine in flat memory, and torch's gradients of the
+// same model in float64.
 #pragma once
 
 #include <lockstep/group.h>
@@ -13,9 +13,9 @@
 
 #include <cmath>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
-/// An engine with its weights and gradients in flat memory, and what it said was ready.
+/// An engine with its weights and gradients in flat memory, and the parameters reported ready.
 struct BoundEngine {
   BoundEngine(Group group, std::unique_ptr<Engine> made)
       : engine(std::move(made)),
@@ -54,7 +54,7 @@ struct BoundEngine {
   std::vector<std::size_t> ready;
 };
 
-/// |values − expected| / |expected|, both taken as vectors.
+/// |values − expected| / |expected| of two vectors.
 inline double relative_error(std::span<const float> values, const torch::Tensor& expected) {
   const torch::Tensor flat = expected.detach().to(torch::kFloat64).flatten().contiguous();
   EXPECT_EQ(static_cast<std::int64_t>(values.size()), flat.numel());
@@ -80,7 +80,7 @@ inline torch::Tensor labels_of(const data::Batch& batch) {
                           {static_cast<std::int64_t>(batch.size())}, torch::kInt64);
 }
 
-/// The sum of a batch's losses; in training mode the gradients of their mean are there afterwards.
+/// The sum of a batch's losses; in training mode, computes the gradients of their mean.
 template <typename Model>
 double torch_loss(Model& model, const data::Batch& batch, const data::ImageShape& shape,
                   bool training) {
@@ -91,9 +91,9 @@ double torch_loss(Model& model, const data::Batch& batch, const data::ImageShape
   return loss.template item<double>() * static_cast<double>(batch.size());
 }
 
-/// A bias that batch norm takes away again has no gradient but rounding noise.
+/// A bias that batch norm cancels has rounding noise for a gradient.
 inline bool is_noise(const torch::Tensor& gradient) {
   return gradient.norm().template item<double>() < 1e-9;
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

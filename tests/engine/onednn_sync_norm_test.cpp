@@ -1,5 +1,5 @@
-// Batch norm over all ranks in the onednn engine: small networks on four ranks, with shares of a
-// batch that differ and one that is empty, beside torch's on the whole batch in float64.
+// Batch norm over all ranks in the onednn engine: small models on four ranks, with slices of a
+// batch of different sizes, one of them empty, compared with torch on the whole batch in float64.
 #include <lockstep/error.h>
 #include <lockstep/sync_batch_norm.h>
 
@@ -10,16 +10,16 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 namespace nn = torch::nn;
 using MaybeGroup = std::optional<Group>;
 
-/// Of every gradient and statistic, relative to its norm, as of all layers in float32.
+/// Relative tolerance of every gradient and statistic, as for all layers in float32.
 constexpr double kTolerance = 1e-5;
 
-/// Rank 2 of these has no image.
+/// Rank 2 has no image.
 const std::vector<std::size_t> kShares{3, 1, 0, 4};
 constexpr std::size_t kImages = 8;
 
@@ -57,25 +57,25 @@ std::ostream& operator<<(std::ostream& out, const Case& shown) {
 }
 
 template <int channels>
-nn::Sequential network(const MaybeGroup& group) {
+nn::Sequential make_model(const MaybeGroup& group) {
   return nn::Sequential(convolution(3, channels, 3), norm(channels, group), nn::Flatten(),
                         nn::Linear(channels * 5 * 3, 10));
 }
 
 template <int channels>
-nn::Sequential network_with_relu(const MaybeGroup& group) {
+nn::Sequential make_model_with_relu(const MaybeGroup& group) {
   return nn::Sequential(convolution(3, channels, 3), norm(channels, group), nn::ReLU(),
                         convolution(channels, channels, 3), norm(channels, group), nn::ReLU(),
                         nn::Flatten(), nn::Linear(channels * 3 * 1, 10));
 }
 
 const Case kCases[] = {
-    {"64_channels", {3, 7, 5}, network<64>},
-    {"20_channels", {3, 7, 5}, network<20>},
-    {"5_channels", {3, 7, 5}, network<5>},
-    {"64_channels_with_relu", {3, 7, 5}, network_with_relu<64>},
-    {"20_channels_with_relu", {3, 7, 5}, network_with_relu<20>},
-    {"5_channels_with_relu", {3, 7, 5}, network_with_relu<5>},
+    {"64_channels", {3, 7, 5}, make_model<64>},
+    {"20_channels", {3, 7, 5}, make_model<20>},
+    {"5_channels", {3, 7, 5}, make_model<5>},
+    {"64_channels_with_relu", {3, 7, 5}, make_model_with_relu<64>},
+    {"20_channels_with_relu", {3, 7, 5}, make_model_with_relu<20>},
+    {"5_channels_with_relu", {3, 7, 5}, make_model_with_relu<5>},
     {"images",
      {3, 4, 4},
      [](const MaybeGroup& group) {
@@ -97,12 +97,12 @@ const Case kCases[] = {
      }},
 };
 
-/// An engine for this rank's part of a network that has torch's weights.
-BoundEngine make_engine(const Group& group, nn::Sequential network, nn::Sequential& weights,
+/// An engine for this rank, with torch's weights.
+BoundEngine make_engine(const Group& group, nn::Sequential model, nn::Sequential& weights,
                         const data::ImageShape& images) {
-  models::load_state(*network, models::state_of(*weights), "torch's");
+  models::load_state(*model, models::state_of(*weights), "torch's");
   return BoundEngine(group,
-                     make_onednn_engine(std::move(network),
+                     make_onednn_engine(std::move(model),
                                         {.images = images, .batch = 3, .convolutions = "direct"}));
 }
 
@@ -123,14 +123,14 @@ class OnednnSyncNorm : public ::testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(All, OnednnSyncNorm, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-/// What all ranks have together: this rank's gradients are its part of those of the mean loss.
+/// The sum over all ranks: this rank's gradients are its part of those of the mean loss.
 std::vector<float> sum_of_gradients(Group group, const BoundEngine& bound, std::size_t parameter) {
   std::vector<float> gradient = bound.plain_gradient(parameter);
   group.all_reduce(gradient);
   return gradient;
 }
 
-TEST_P(OnednnSyncNorm, IsTorchsOnTheWholeBatch) {
+TEST_P(OnednnSyncNorm, EqualsTorchOnTheWholeBatch) {
   const data::ImageShape& images = GetParam().images;
   const data::Batch whole = random_batch(images, kImages);
   torch_loss(theirs_, whole, images, true);
@@ -142,7 +142,7 @@ TEST_P(OnednnSyncNorm, IsTorchsOnTheWholeBatch) {
     BoundEngine ours = make_engine(group, mine, weights_, images);
     const data::Batch share = share_of(whole, group);
     const double part = static_cast<double>(share.size()) / kImages;
-    ours.train(share, part);  // once more, since statistics and memory are kept
+    ours.train(share, part);  // again, because statistics and memory are kept
     ours.ready.clear();
     std::vector<double> loss{ours.train(share, part).loss_sum};
     group.all_reduce(loss);
@@ -177,7 +177,7 @@ TEST_P(OnednnSyncNorm, StatisticsAreTheSameBitsOnAllRanks) {
 }
 
 /// A mean of 10,000 and deviations of a few hundredths.
-TEST(OnednnSyncNormNumbers, ALargeMeanCostsNoDigits) {
+TEST(OnednnSyncNormNumbers, KeepsPrecisionWithALargeMean) {
   const data::ImageShape images{3, 6, 6};
   const auto make = [](const MaybeGroup& group) {
     return nn::Sequential(norm(3, group), nn::Flatten(), nn::Linear(3 * 6 * 6, 10));
@@ -199,9 +199,9 @@ TEST(OnednnSyncNormNumbers, ALargeMeanCostsNoDigits) {
   });
 }
 
-/// The loss along the gradient, whose slope is the gradient's length. All is smooth here.
-TEST(OnednnSyncNormNumbers, GradientsAreThoseOfFiniteDifferences) {
-  constexpr float kStep = 1e-2f;  // short beside the weights, long beside the loss's rounding
+/// The loss along the gradient, whose slope is the gradient's length. The loss is smooth here.
+TEST(OnednnSyncNormNumbers, GradientsEqualFiniteDifferences) {
+  constexpr float kStep = 1e-2f;  // small compared with the weights, large compared with rounding
   const data::ImageShape images{3, 6, 6};
   const auto make = [](const MaybeGroup& group) {
     return nn::Sequential(convolution(3, 20, 3), norm(20, group), nn::Tanh(),
@@ -236,17 +236,17 @@ TEST(OnednnSyncNormNumbers, GradientsAreThoseOfFiniteDifferences) {
 TEST(OnednnSyncNormMessages, AreOneForwardAndOneBackwardAndNoneToEvaluate) {
   const data::ImageShape images{3, 7, 5};
   const data::Batch whole = random_batch(images, kImages);
-  nn::Sequential weights = network<20>(std::nullopt);
+  nn::Sequential weights = make_model<20>(std::nullopt);
   run_threads(4, [&](Group group) {
     Group its_own = group.split(0);
-    BoundEngine ours = make_engine(group, network<20>(its_own), weights, images);
+    BoundEngine ours = make_engine(group, make_model<20>(its_own), weights, images);
     ours.train(share_of(whole, group));
     EXPECT_EQ(its_own.counters().operations, 2u);
     ours.engine->evaluate(share_of(whole, group));
     EXPECT_EQ(its_own.counters().operations, 2u);
   });
-  run_threads(1, [&](Group group) {  // a world of one has oneDNN's own
-    BoundEngine ours = make_engine(group, network<20>(group), weights, images);
+  run_threads(1, [&](Group group) {  // a single rank uses oneDNN's batch norm
+    BoundEngine ours = make_engine(group, make_model<20>(group), weights, images);
     const std::uint64_t before = group.counters().operations;
     ours.train(whole);
     EXPECT_EQ(group.counters().operations, before);
@@ -256,12 +256,12 @@ TEST(OnednnSyncNormMessages, AreOneForwardAndOneBackwardAndNoneToEvaluate) {
 TEST(OnednnSyncNormMessages, OneValueInAllIsRefusedOnAllRanks) {
   const data::ImageShape images{3, 1, 1};
   const auto errors = testing::errors_of_ranks(testing::RankKind::thread, 2, [&](Group group) {
-    nn::Sequential network(norm(3, group.split(0)), nn::Flatten(), nn::Linear(3, 10));
-    BoundEngine ours(group, make_onednn_engine(network, {.images = images, .batch = 1}));
+    nn::Sequential model(norm(3, group.split(0)), nn::Flatten(), nn::Linear(3, 10));
+    BoundEngine ours(group, make_onednn_engine(model, {.images = images, .batch = 1}));
     ours.train(random_batch(images, group.rank() == 0 ? 1 : 0));
   });
   EXPECT_THAT(errors, ::testing::Each(::testing::HasSubstr("all 2 ranks together have 1")));
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

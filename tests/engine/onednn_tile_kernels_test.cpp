@@ -1,4 +1,4 @@
-// Our convolutions by tiles, in every version and with any number of threads, beside torch in
+// Our tile kernels, in every version and with any number of threads, compared with torch in
 // float64.
 #include "engine/onednn/tile_kernels.h"
 #include "engine/onednn_support.h"
@@ -6,7 +6,7 @@
 #include <limits>
 #include <ostream>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 std::ostream& operator<<(std::ostream& out, const TileShape& shape) {
   return out << shape.batch << " images, " << shape.channels_in << " to " << shape.channels_out
@@ -22,7 +22,7 @@ std::vector<const TileKernels*> runnable() {
   return units;
 }
 
-/// Of [N, C, H, W] or of one value a channel.
+/// Of [N, C, H, W] or of one value per channel.
 torch::Tensor blocked(const torch::Tensor& maps) {
   if (maps.dim() == 1) return maps;
   return maps.reshape({maps.size(0), maps.size(1) / 16, 16, maps.size(2), maps.size(3)})
@@ -55,7 +55,7 @@ struct Reference {
     gradient = random({batch, out, height, width}).detach();
     output.backward(gradient);
   }
-  /// Numbers that float32 has exactly.
+  /// Numbers that are exact in float32.
   static torch::Tensor random(at::IntArrayRef shape) {
     return torch::randn(shape).to(torch::kFloat64).requires_grad_();
   }
@@ -63,8 +63,8 @@ struct Reference {
   torch::Tensor input, weights, bias, output, gradient;
 };
 
-/// Exactly as many floats as the kernels ask for. None of them may be read before it is written,
-/// and nothing behind them may be touched.
+/// Scratch memory of exactly the documented size. None may be read before it is written, and
+/// nothing after it may be accessed.
 class Scratch {
  public:
   explicit Scratch(std::size_t floats) : memory_(floats + kGuard, kNoNumber) {}
@@ -82,7 +82,7 @@ class Scratch {
   std::vector<float> memory_;
 };
 
-/// All that the three passes give.
+/// The results of the three passes.
 struct Results {
   explicit Results(const Reference& reference)
       : output(values(reference.output).size()),
@@ -129,8 +129,8 @@ void expect_near(const Results& results, const Reference& reference, double tole
   EXPECT_LT(relative_error(results.bias_gradient, reference.bias.grad()), 1e-6);
 }
 
-/// Maps of one tile and of several. Batches around the ends of vectors, of groups, of depths and of
-/// what is computed at once; channels around those of panels.
+/// Maps of one tile and of several. Batches around the sizes of vectors, groups, depths and parts;
+/// channels around the size of panels.
 const TileShape kShapes[] = {
     {1, 16, 16, 2, 2},   {3, 32, 16, 2, 2},    {17, 48, 80, 2, 2},  {64, 64, 64, 2, 2},
     {70, 16, 144, 2, 2}, {129, 160, 96, 2, 2}, {700, 16, 16, 2, 2}, {1, 16, 16, 4, 4},
@@ -142,7 +142,7 @@ class OnednnTileKernels : public ::testing::TestWithParam<TileShape> {};
 
 INSTANTIATE_TEST_SUITE_P(All, OnednnTileKernels, ::testing::ValuesIn(kShapes));
 
-TEST_P(OnednnTileKernels, ComputeWhatTorchDoes) {
+TEST_P(OnednnTileKernels, AgreeWithTorch) {
   TileShape shape = GetParam();
   const Reference reference(shape);
   for (const TileKernels* kernels : runnable()) {
@@ -158,4 +158,4 @@ TEST_P(OnednnTileKernels, ComputeWhatTorchDoes) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

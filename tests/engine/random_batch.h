@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "data/loader.h"
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 /// Random images and labels of ten classes, always the same.
 inline data::Batch random_batch(const data::ImageShape& shape, std::size_t size) {
@@ -17,4 +17,4 @@ inline data::Batch random_batch(const data::ImageShape& shape, std::size_t size)
   return batch;
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,4 +1,4 @@
-// The torch engine computes the gradients of the loss that it reports, in the memory it was given.
+// The torch engine computes the gradients of its loss, in the given memory.
 #include "engine/torch/torch_engine.h"
 
 #include <lockstep/error.h>
@@ -14,7 +14,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 constexpr data::ImageShape kImages{1, 32, 32};
@@ -33,7 +33,8 @@ data::Batch image_of(const data::Batch& batch, std::size_t i) {
   return {{begin, begin + static_cast<std::ptrdiff_t>(kImages.pixels())}, {batch.labels[i]}};
 }
 
-/// LeNet-5 in float64 with its weights and gradients in flat memory, and what it said was ready.
+/// LeNet-5 in float64 with its weights and gradients in flat memory, and the parameters reported
+/// ready.
 struct Bound {
   explicit Bound(Group group, std::uint64_t seed = 1)
       : engine(make_lenet5(seed)),
@@ -74,7 +75,7 @@ struct Bound {
   sync::Gradients gradients;
   Memory memory;
   std::vector<std::size_t> ready;
-  std::vector<models::StoredTensor> before;  ///< parameter_state() when it was not bound yet
+  std::vector<models::StoredTensor> before;  ///< parameter_state() before bind()
 };
 
 void expect_weights_are(const Bound& bound, const std::vector<models::StoredTensor>& state) {
@@ -105,7 +106,7 @@ TEST(TorchEngine, GradientsAreTheDifferenceQuotientsOfTheLoss) {
         weight = kept - kStep;
         const double below = bound.mean_loss(batch);
         weight = kept;
-        // Rounding of the losses alone makes the quotient uncertain by about 1e-10.
+        // Rounding of the losses makes the quotient uncertain by about 1e-10.
         EXPECT_NEAR(gradient[i], (above - below) / (2 * kStep),
                     1e-6 * std::max(1e-3, std::abs(gradient[i])))
             << bound.engine->parameters()[parameter].name << "[" << i << "]";
@@ -126,13 +127,13 @@ TEST(TorchEngine, TheFactorScalesGradientsAndEachBackwardReplacesThem) {
     const std::vector<double> whole = gradients_for(1);
     const std::vector<double> quarter = gradients_for(0.25);
     ASSERT_GT(*std::ranges::max_element(whole), 1e-3);
-    // A power of two: no rounding differs.
+    // A power of two, so that rounding is the same.
     for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_EQ(quarter[i], 0.25 * whole[i]) << i;
     EXPECT_EQ(gradients_for(1), whole);
   });
 }
 
-TEST(TorchEngine, TellsOfEveryParameterOnceABackward) {
+TEST(TorchEngine, ReportsEveryParameterOncePerBackward) {
   run_threads(1, [](const Group& group) {
     Bound bound(group);
     std::vector<std::size_t> all(bound.engine->parameters().size());
@@ -184,8 +185,8 @@ TEST(TorchEngine, ScoresOfImagesAddUpToThatOfTheirBatch) {
   });
 }
 
-TEST(TorchEngine, CountsWhatIsClassifiedRight) {
-  // Each image alone is right for exactly one of the ten labels.
+TEST(TorchEngine, CountsCorrectImages) {
+  // Each image is correct for exactly one of the ten labels.
   const auto engine = make_lenet5(1);
   data::Batch image = random_batch(1);
   std::size_t correct = 0;
@@ -194,7 +195,7 @@ TEST(TorchEngine, CountsWhatIsClassifiedRight) {
   EXPECT_EQ(correct, 1u);
 }
 
-TEST(TorchEngine, EvaluatesLeNet5AsItTrainsIt) {
+TEST(TorchEngine, EvaluatesLeNet5AsInTraining) {
   const auto engine = make_lenet5(1);
   const data::Batch batch = random_batch(4);
   const Score trained = engine->forward(batch);
@@ -223,7 +224,7 @@ TEST(TorchEngine, LoadingWritesThroughIntoTheFlatWeights) {
   });
 }
 
-TEST(TorchEngine, WhatIsWrittenIntoTheFlatWeightsIsWhatItComputesWith) {
+TEST(TorchEngine, UsesTheFlatWeights) {
   run_threads(1, [](const Group& group) {
     Bound bound(group);
     std::ranges::fill(bound.memory.as<double>(), 0);
@@ -239,10 +240,10 @@ TEST(TorchEngine, NamesTheTensorThatDoesNotFit) {
                                {"w.safetensors: tensor features.3.weight is missing"});
 }
 
-TEST(TorchEngine, SeedsNameTheInitialWeights) {
+TEST(TorchEngine, SeedsDetermineTheInitialWeights) {
   EXPECT_EQ(make_lenet5(1)->parameter_state(), make_lenet5(1)->parameter_state());
   EXPECT_NE(make_lenet5(1)->parameter_state(), make_lenet5(2)->parameter_state());
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

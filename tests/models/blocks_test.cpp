@@ -1,4 +1,4 @@
-// What the networks are made of has the gradients that difference quotients have.
+// The gradients of the models' building blocks equal difference quotients.
 #include "base/random.h"
 #include "models/model.h"
 #include "models/resnet.h"
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <functional>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 torch::Tensor random_tensor(std::initializer_list<std::int64_t> shape, std::uint64_t seed) {
@@ -22,7 +22,7 @@ torch::Tensor random_tensor(std::initializer_list<std::int64_t> shape, std::uint
 
 using Forward = std::function<torch::Tensor(const torch::Tensor&)>;
 
-/// Checks the gradient of every element of `tensors`, of a loss that weighs all outputs
+/// Checks the gradient of every element of `tensors`, for a loss that weighs all outputs
 /// differently.
 void expect_difference_quotients(const Forward& forward, const torch::Tensor& input,
                                  std::vector<torch::Tensor> tensors) {
@@ -63,7 +63,7 @@ void check_block(const std::shared_ptr<torch::nn::Module>& block, const Forward&
   expect_difference_quotients(forward, input, tensors);
 }
 
-TEST(Blocks, AConvolutionWithBatchNormHasTheGradientsOfItsDifferenceQuotients) {
+TEST(Blocks, AConvolutionWithBatchNormHasCorrectGradients) {
   torch::manual_seed(1);
   torch::nn::Sequential block;
   append_convolution(block, 2, 3);
@@ -71,14 +71,14 @@ TEST(Blocks, AConvolutionWithBatchNormHasTheGradientsOfItsDifferenceQuotients) {
       block.ptr(), [&](const torch::Tensor& input) { return block->forward(input); }, 4);
 }
 
-TEST(Blocks, AResidualBlockHasTheGradientsOfItsDifferenceQuotients) {
+TEST(Blocks, AResidualBlockHasCorrectGradients) {
   torch::manual_seed(1);
   BasicBlock block(2, 2, 1);
   check_block(
       block.ptr(), [&](const torch::Tensor& input) { return block->forward(input); }, 6);
 }
 
-TEST(Blocks, AResidualBlockThatHalvesTheImageHasTheGradientsOfItsDifferenceQuotients) {
+TEST(Blocks, AResidualBlockThatHalvesTheImageHasCorrectGradients) {
   torch::manual_seed(1);
   BasicBlock block(2, 4, 2);
   EXPECT_EQ(block->forward(torch::rand({3, 2, 6, 6})).sizes().vec(),
@@ -88,4 +88,4 @@ TEST(Blocks, AResidualBlockThatHalvesTheImageHasTheGradientsOfItsDifferenceQuoti
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

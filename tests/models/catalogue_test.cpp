@@ -1,5 +1,5 @@
-// The models that there are: each consists of what PyTorch's form of it consists of.
-// tests/reference/models.py made the reference.
+// Every model has the parameters and buffers of PyTorch's. The reference comes from
+// tests/reference/models.py.
 #include <lockstep/error.h>
 
 #include "base/files.h"
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <map>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 const nlohmann::json& reference() {
@@ -38,7 +38,7 @@ class EveryModel : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, EveryModel, ::testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
 
-TEST_P(EveryModel, HasTheStateOfPyTorchFromTheFirstDrawOn) {
+TEST_P(EveryModel, HasPyTorchsInitialState) {
   const nlohmann::json& expected = reference().at(GetParam());
   torch::manual_seed(5000);
   const auto model = make_model(GetParam());
@@ -58,12 +58,12 @@ TEST_P(EveryModel, HasTheStateOfPyTorchFromTheFirstDrawOn) {
   }
 }
 
-TEST_P(EveryModel, IsOfOneTypeButForItsCounters) {
+TEST_P(EveryModel, HasOneTypeExceptForItsCounters) {
   for (const auto& [name, tensor] : state_dict(*make_model(GetParam(), DataType::float64)))
     EXPECT_EQ(tensor.scalar_type(), is_counter(name) ? torch::kInt64 : torch::kFloat64) << name;
 }
 
-TEST_P(EveryModel, GivesTenScoresAndTakesTheImagesItNames) {
+TEST_P(EveryModel, GivesTenScoresForItsImages) {
   const data::ImageShape images = images_of(GetParam());
   const auto model = make_model(GetParam());
   EXPECT_EQ(model->name(), GetParam());
@@ -76,7 +76,7 @@ TEST_P(EveryModel, GivesTenScoresAndTakesTheImagesItNames) {
       [&] {
         model->forward(torch::rand({2, images.channels, images.height, 28}));
       },
-      {GetParam() + " takes images of [N, ", "got [2, "});
+      {GetParam() + " expects images of [N, ", "got [2, "});
 }
 
 class EveryKind : public ::testing::TestWithParam<std::string> {};
@@ -84,7 +84,7 @@ class EveryKind : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, EveryKind, ::testing::Values("lenet5", "vgg11", "resnet18"),
                          [](const auto& info) { return info.param; });
 
-TEST_P(EveryKind, ComesBackFromAFileBitByBit) {
+TEST_P(EveryKind, IsReadBackBitByBit) {
   const auto saved = make_model(GetParam());
   {  // so that statistics and counters are not those of a new model
     torch::NoGradGuard no_grad;
@@ -107,21 +107,21 @@ TEST(Catalogue, HasTheModelsOfTheReference) {
   EXPECT_EQ(names, expected);
 }
 
-TEST(Catalogue, UnknownNamesAreAnsweredWithTheKnown) {
+TEST(Catalogue, UnknownNamesAreRefusedWithTheKnownOnes) {
   const std::string message =
-      "there is no model 'lenet6': use one of lenet5, vgg11, vgg13, vgg16, vgg19, resnet18, "
+      "unknown model 'lenet6': use one of lenet5, vgg11, vgg13, vgg16, vgg19, resnet18, "
       "resnet34";
   testing::expect_error<UsageError>([] { make_model("lenet6"); }, {message});
   testing::expect_error<UsageError>([] { images_of("lenet6"); }, {message});
 }
 
-TEST(Catalogue, ImagesThatDoNotFitAreAnsweredWithWhatWould) {
+TEST(Catalogue, ImagesThatDoNotFitAreRefusedWithAlternatives) {
   EXPECT_NO_THROW(require_fit("vgg11", {3, 32, 32}));
   testing::expect_error<UsageError>(
       [] {
         require_fit("vgg11", {1, 32, 32});
       },
-      {"model vgg11 takes images of 3×32×32, and those of the data are 1×32×32: use data like "
+      {"model vgg11 expects images of 3×32×32, but the data have 1×32×32: use data like "
        "cifar10, or a model for such images: lenet5"});
   testing::expect_error<UsageError>(
       [] {
@@ -133,7 +133,7 @@ TEST(Catalogue, ImagesThatDoNotFitAreAnsweredWithWhatWould) {
       [] {
         require_fit("lenet5", {3, 224, 224});
       },
-      {"those of the data are 3×224×224: use data like mnist"});
+      {"but the data have 3×224×224: use data like mnist"});
 }
 
 TEST(Catalogue, MoreClassesThanTheModelHasAreRefused) {
@@ -142,10 +142,10 @@ TEST(Catalogue, MoreClassesThanTheModelHasAreRefused) {
       [] {
         require_fit("lenet5", {1, 32, 32}, 11);
       },
-      {"model lenet5 tells 10 classes apart, and the data have 11: use data of 10 or fewer"});
+      {"model lenet5 has 10 classes, but the data have 11: use data of 10 or fewer"});
 }
 
-TEST(Convert, ChangesFloatsAndLeavesCountersAlone) {
+TEST(Convert, ChangesFloatsButNotCounters) {
   torch::nn::BatchNorm2d norm(3);
   norm->forward(torch::rand({2, 3, 4, 4}));
   const torch::Tensor mean = norm->running_mean.clone();
@@ -160,4 +160,4 @@ TEST(Convert, ChangesFloatsAndLeavesCountersAlone) {
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,4 +1,4 @@
-// A file with a checksum: any damage shows, wherever it is.
+// The checksum of a file detects any damage.
 #include "models/checksum.h"
 
 #include <lockstep/error.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 std::vector<StoredTensor> read(std::string_view content) {
@@ -23,7 +23,7 @@ std::string whole_file() {
   return format_with_checksum(one_of_each(), {{"format", "some"}, {"iteration", "7"}}, "memory");
 }
 
-TEST(Checksum, IsRightInWhatIsWritten) {
+TEST(Checksum, IsCorrectInWrittenFiles) {
   const std::vector<StoredTensor> tensors = read(whole_file());
   const std::vector<StoredTensor> all = one_of_each();
   const std::vector<const StoredTensor*> expected = sorted_by_name(all);
@@ -31,7 +31,7 @@ TEST(Checksum, IsRightInWhatIsWritten) {
   for (std::size_t i = 0; i < tensors.size(); ++i) EXPECT_EQ(tensors[i], *expected[i]);
 }
 
-TEST(Checksum, EveryFlippedBitIsNoticed) {
+TEST(Checksum, DetectsEveryFlippedBit) {
   std::string content = whole_file();
   for (std::size_t place = 0; place < content.size(); ++place)
     for (int bit = 0; bit < 8; ++bit) {
@@ -42,7 +42,7 @@ TEST(Checksum, EveryFlippedBitIsNoticed) {
   EXPECT_NO_THROW(read(content));
 }
 
-TEST(Checksum, EveryMissingOrAddedPieceIsNoticed) {
+TEST(Checksum, DetectsEveryMissingOrAddedPiece) {
   const std::string content = whole_file();
   Random random(5000, 0);
   for (std::size_t length = 0; length < content.size(); ++length)
@@ -58,7 +58,7 @@ TEST(Checksum, EveryMissingOrAddedPieceIsNoticed) {
   }
 }
 
-TEST(Checksum, MustBeThere) {
+TEST(Checksum, IsRequired) {
   const std::string plain = format_safetensors(one_of_each(), {}, "memory");
   testing::expect_error<FileError>([&] { read(plain); }, {"memory: its checksum is missing"});
   for (const char* digest : {"", "0", "zeros"}) {
@@ -69,4 +69,4 @@ TEST(Checksum, MustBeThere) {
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,5 +1,5 @@
-// Weights that follow a formula, so that tests and PyTorch start from the same numbers without
-// sharing a file. tests/reference/formula.py describes the formula and has it in Python.
+// Weights that follow a formula, so that tests and PyTorch start from the same numbers without a
+// common file. tests/reference/formula.py documents the formula and has it in Python.
 #pragma once
 
 #include "base/random.h"
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 /// The value of an element is centre + width * v, with v from -1 to 1.
 struct FormulaRange {
@@ -29,7 +29,7 @@ inline FormulaRange formula_range(const std::string& name, const torch::Tensor& 
   return batch_norm ? FormulaRange{2.5, 0.5} : FormulaRange{0, 0.2};
 }
 
-/// Sets all parameters of `module` in place; buffers are left alone.
+/// Sets all parameters of `module` in place, but no buffers.
 inline void set_formula_weights(torch::nn::Module& module) {
   const auto parameters = module.named_parameters();
   std::vector<std::string> names = parameters.keys();
@@ -49,4 +49,4 @@ inline void set_formula_weights(torch::nn::Module& module) {
   }
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

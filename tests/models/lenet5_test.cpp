@@ -1,4 +1,4 @@
-// LeNet-5 has the parameters it should, and computes what PyTorch's does.
+// LeNet-5 has the right parameters, and computes the same as PyTorch's.
 #include "models/lenet5.h"
 
 #include <lockstep/error.h>
@@ -14,7 +14,7 @@
 #include <fstream>
 #include <numeric>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 constexpr std::size_t kBatch = 16;
@@ -41,7 +41,7 @@ TEST(LeNet5, HasTheParametersOfPyTorch) {
 }
 
 TEST(LeNet5, InitialisesAsPyTorchDoes) {
-  // Uniform over ±1/sqrt(fan-in): the extremes of 120 × 400 numbers come close to the bound.
+  // Uniform over ±1/sqrt(fan-in): the extremes of 120 × 400 numbers are close to the bound.
   const torch::Tensor weight = make_model("lenet5")->named_parameters()["features.6.weight"];
   EXPECT_LE(weight.abs().max().item<double>(), 0.05 + 1e-7);
   EXPECT_GT(weight.abs().max().item<double>(), 0.0499);
@@ -60,7 +60,7 @@ TEST(LeNet5, RefusesImagesOfAnotherShape) {
     ADD_FAILURE() << "28×28 is not what LeNet-5 takes";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "lenet5 takes images of [N, 1, 32, 32], got [3, 1, 28, 28]: pad or resize them");
+                 "lenet5 expects images of [N, 1, 32, 32], got [3, 1, 28, 28]: pad or resize them");
   }
 }
 
@@ -89,7 +89,7 @@ double first_step(Classifier& model, torch::ScalarType type) {
   return loss.item<double>();
 }
 
-TEST(LeNet5, LossAndGradientsAreThoseOfPyTorch) {
+TEST(LeNet5, LossAndGradientsEqualPyTorchs) {
   const nlohmann::json expected = reference();
   auto model = make_model("lenet5");
   model->to(torch::kFloat64);
@@ -103,7 +103,7 @@ TEST(LeNet5, LossAndGradientsAreThoseOfPyTorch) {
   }
 }
 
-TEST(LeNet5, LossInFloat32IsThatOfPyTorch) {
+TEST(LeNet5, LossInFloat32EqualsPyTorchs) {
   auto model = make_model("lenet5");
   set_formula_weights(*model);
   const double loss = reference()["losses_float32"][0];
@@ -111,4 +111,4 @@ TEST(LeNet5, LossInFloat32IsThatOfPyTorch) {
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,4 +1,4 @@
-// State that leaves a module and comes back.
+// State is saved from a module and loaded back.
 #include "models/model.h"
 
 #include <lockstep/error.h>
@@ -9,10 +9,10 @@
 
 #include <cstring>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
-/// Parameters, floating and whole buffers, a scalar: what load_state has to tell apart.
+/// Parameters, floating-point and integer buffers, and a scalar.
 struct Small : torch::nn::Module {
   Small() {
     weight = register_parameter("weight", torch::tensor({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}}));
@@ -36,7 +36,7 @@ TEST(StateOf, HasParametersAndBuffers) {
   EXPECT_EQ(state_of(module).size(), 3u);
 }
 
-TEST(StateOf, IsPlainWhateverTheLayout) {
+TEST(StateOf, IsPlainForAnyLayout) {
   torch::nn::Module module;
   const torch::Tensor plain = torch::arange(2 * 3 * 4 * 5, torch::kFloat32).view({2, 3, 4, 5});
   module.register_parameter("w", plain.contiguous(torch::MemoryFormat::ChannelsLast));
@@ -93,7 +93,7 @@ void expect_refused(const std::vector<StoredTensor>& state, const std::string& m
   EXPECT_EQ(state_of(module), before);
 }
 
-TEST(LoadState, RefusesWhatDoesNotFitAndChangesNothing) {
+TEST(LoadState, RefusesMismatchesAndChangesNothing) {
   auto state = other_state();
   state.pop_back();
   expect_refused(state, "batches is missing");
@@ -104,7 +104,7 @@ TEST(LoadState, RefusesWhatDoesNotFitAndChangesNothing) {
 
   state = other_state();
   state.push_back(state[1]);
-  expect_refused(state, "mean comes twice");
+  expect_refused(state, "mean occurs twice");
 
   state = other_state();
   state[1] = stored<float>("mean", {1, 1}, {1});
@@ -127,4 +127,4 @@ TEST(LoadState, NeverReadsBeyondTheData) {
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,5 +1,5 @@
-// Thousands of files that are nearly right. Each is read or refused with a FileError; whatever else
-// happens, the sanitizers or the test report.
+// Thousands of randomly damaged files. Each is read or refused with a FileError; the sanitizers and
+// the test report anything else.
 #include <lockstep/error.h>
 
 #include "base/random.h"
@@ -13,18 +13,18 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 constexpr std::uint64_t kSeed = 5000;
 constexpr int kFiles = 10000;
 
-/// Pieces of a header, and numbers at the edges of what is checked.
+/// Pieces of a header, and numbers at the limits of what is checked.
 constexpr std::string_view kPieces[] = {
     "{",     "}",    "[",   "]",  ",",   ":",  "\"", "0",    "-1", "9223372036854775807",
     "1e308", "null", "F64", "[]", "{},", "\\", "U8", "\xff", "4",  "18446744073709551615"};
 
-/// One small accident. REQUIRES: content is not empty.
+/// Applies one small change. REQUIRES: content is not empty.
 void damage(std::string& content, Random& random) {
   const std::size_t place = random.below(content.size());
   const std::string_view piece = kPieces[random.below(std::size(kPieces))];
@@ -35,25 +35,25 @@ void damage(std::string& content, Random& random) {
     case 1:  // the header's length
       content[std::min<std::size_t>(place, random.below(8))] = static_cast<char>(random.below(256));
       break;
-    case 2:  // cut short
+    case 2:  // truncated
       content.resize(place + 1);
       break;
-    case 3:  // a piece more
+    case 3:  // an inserted piece
       content.insert(place, piece);
       break;
-    case 4:  // a piece instead
+    case 4:  // a replaced piece
       content.replace(place, piece.size(), piece);
       break;
-    case 5:  // another digit, which keeps the JSON right and makes the numbers wrong
+    case 5:  // another digit: valid JSON with a wrong number
       if (auto digit = content.find_first_of("0123456789", place); digit != std::string::npos)
         content[digit] = static_cast<char>('0' + random.below(10));
       break;
-    default:  // a part twice
+    default:  // a repeated part
       content.insert(place, content.substr(place / 2, random.below(64)));
   }
 }
 
-/// Makes the length right again, so that the accidents inside the header are reached.
+/// Corrects the length, so that changes inside the header are reached.
 void mend_length(std::string& content) {
   const std::size_t end = content.find_first_not_of(" }", content.rfind('}'));
   if (end == std::string::npos || end < 8) return;
@@ -81,10 +81,10 @@ TEST(SafetensorsFuzz, IsReadOrRefused) {
     } catch (const FileError&) {  // refused
     }
   }
-  // Damage to the data alone cannot be seen, so some files are read; most are not.
+  // Damage to the data alone cannot be detected, so some files are read; most are not.
   EXPECT_GT(read, kFiles / 100);
   EXPECT_LT(read, kFiles / 2);
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,5 +1,4 @@
-// Files that are wrong in every way we know of. Each is refused, with a message that says what is
-// wrong.
+// Files with every known fault. Each is refused with a message that names the fault.
 #include <lockstep/error.h>
 
 #include "models/safetensors.h"
@@ -10,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 std::string little_endian(std::uint64_t value) {
@@ -19,7 +18,7 @@ std::string little_endian(std::uint64_t value) {
   return bytes;
 }
 
-/// A file with this header, as it is, before `data` bytes of zeros.
+/// A file with this header, followed by `data` bytes of zeros.
 std::string file_of(const std::string& header, std::size_t data = 0) {
   return little_endian(header.size()) + header + std::string(data, '\0');
 }
@@ -32,7 +31,7 @@ std::string tensor_of(const std::string& fields) {
 struct Malformed {
   const char* what;
   std::string content;
-  std::string message;  ///< a part of the message that only this fault has
+  std::string message;  ///< a part of the message that is unique to this fault
 };
 
 void PrintTo(const Malformed& malformed, std::ostream* out) {
@@ -171,4 +170,4 @@ INSTANTIATE_TEST_SUITE_P(Tensor, SafetensorsMalformed, ::testing::ValuesIn(kTens
 INSTANTIATE_TEST_SUITE_P(Layout, SafetensorsMalformed, ::testing::ValuesIn(kLayouts), name_of);
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,4 +1,4 @@
-// What is written is what is read, here and by a reader that shares no code with ours.
+// Written files are read back, also by an independent reader.
 #include "models/safetensors.h"
 
 #include <lockstep/error.h>
@@ -16,10 +16,10 @@
 #include <filesystem>
 #include <limits>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
-/// A path of this process's own; the file is removed at the end.
+/// A unique path; the file is removed at the end.
 class TemporaryFile {
  public:
   ~TemporaryFile() {
@@ -41,7 +41,7 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-TEST(Safetensors, ReadsBackWhatItWrote) {
+TEST(Safetensors, ReadsBackWrittenFiles) {
   TemporaryFile file;
   const Metadata metadata = {{"epoch", "3"}, {"note", "größer \"quoted\"\n"}};
   write_safetensors(file.path, one_of_each(), metadata);
@@ -113,7 +113,7 @@ TEST(Safetensors, NamesTheFileThatCannotBeReadOrWritten) {
   }
 }
 
-TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
+TEST(Safetensors, RefusesToWriteUnreadableFiles) {
   auto write = [](const std::vector<StoredTensor>& tensors, const Metadata& metadata = {}) {
     return format_safetensors(tensors, metadata, "memory");
   };
@@ -135,4 +135,4 @@ TEST(WeightsSha256, CoversTheDataInTheOrderOfNames) {
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

@@ -1,4 +1,4 @@
-// Our pools against torch's, to the bit; and a convolution that covers its maps.
+// Compares our pools with torch's, to the bit, and a covering convolution with a Conv2d.
 #include "models/average_pool.h"
 #include "models/covering_convolution.h"
 #include "models/max_pool.h"
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 namespace {
 
 struct Outcome {
@@ -25,7 +25,7 @@ Outcome outcome_of(const Pool& pool, const torch::Tensor& images) {
   return {pooled.detach(), input.grad()};
 }
 
-/// Bit for bit, but one that is no number equals another.
+/// Compares bit for bit, but all NaNs are equal.
 void expect_same(const torch::Tensor& ours, const torch::Tensor& theirs) {
   ASSERT_EQ(ours.sizes(), theirs.sizes());
   ASSERT_EQ(ours.scalar_type(), theirs.scalar_type());
@@ -50,7 +50,7 @@ void expect_as_torch(const torch::Tensor& images) {
   }
 }
 
-TEST(Pool, IsTorchs) {
+TEST(Pool, EqualsTorchs) {
   torch::manual_seed(1);
   for (auto type : {torch::kFloat32, torch::kFloat64})
     for (const std::vector<std::int64_t>& shape :
@@ -66,7 +66,7 @@ TEST(MaxPool, TakesTheFirstOfEquals) {
   expect_as_torch(zeros);
 }
 
-TEST(Pool, TreatsWhatIsNoNumberAsTorchDoes) {
+TEST(Pool, TreatsNanLikeTorch) {
   torch::manual_seed(3);
   torch::Tensor images = torch::randn({16, 4, 8, 8});
   const torch::Tensor which = torch::randint(0, 5, images.sizes());
@@ -76,7 +76,7 @@ TEST(Pool, TreatsWhatIsNoNumberAsTorchDoes) {
   expect_as_torch(images);
 }
 
-TEST(Pool, LeavesWhatIsUnusualToTorch) {
+TEST(Pool, CallsTorchForUnusualInputs) {
   torch::manual_seed(4);
   expect_as_torch(torch::randn({2, 3, 5, 7}));                        // odd sizes
   expect_as_torch(torch::randn({3, 4, 4}));                           // no batch
@@ -93,7 +93,7 @@ TEST(Pool, WorksWithoutGradients) {
   EXPECT_TRUE(average_pool_2x2(images).equal(torch_average(images)));
 }
 
-TEST(Pool, TakesAGradientThatIsNotContiguous) {
+TEST(Pool, SupportsGradientsThatAreNotContiguous) {
   const torch::Tensor images = torch::randn({2, 3, 4, 4});
   auto gradient_of = [&](auto pool) {
     const torch::Tensor input = images.clone().requires_grad_();
@@ -104,7 +104,7 @@ TEST(Pool, TakesAGradientThatIsNotContiguous) {
   EXPECT_TRUE(gradient_of(&average_pool_2x2).equal(gradient_of(&torch_average)));
 }
 
-TEST(Pool, IsAPoolToWhoeverLooksAtTheLayers) {
+TEST(Pool, IsATorchPool) {
   torch::nn::Sequential layers;
   layers->push_back(MaxPool2x2());
   layers->push_back(AveragePool2x2());
@@ -112,7 +112,7 @@ TEST(Pool, IsAPoolToWhoeverLooksAtTheLayers) {
   EXPECT_NE(std::dynamic_pointer_cast<torch::nn::AvgPool2dImpl>(layers->ptr(1)), nullptr);
 }
 
-/// The layer's output and gradients as it computes them, and as a Conv2d of the same weights does.
+/// The layer's output and gradients, and those of a Conv2d with the same weights.
 void expect_as_convolution(CoveringConv2dImpl& layer, const torch::Tensor& maps) {
   auto run = [&](auto forward) {
     layer.zero_grad();
@@ -141,4 +141,4 @@ TEST(CoveringConvolution, IsAConvolution) {
 }
 
 }  // namespace
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

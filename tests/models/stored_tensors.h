@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::models {
+namespace lockstep::internal::models {
 
 template <typename T>
 StoredTensor stored(std::string name, std::vector<std::int64_t> shape,
@@ -31,4 +31,4 @@ inline std::vector<StoredTensor> one_of_each() {
   };
 }
 
-}  // namespace lockstep::models
+}  // namespace lockstep::internal::models

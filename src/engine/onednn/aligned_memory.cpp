@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 AlignedMemory::AlignedMemory(std::size_t bytes) : bytes_(bytes) {
   constexpr std::size_t kPage = 2 << 20;
@@ -13,8 +13,8 @@ AlignedMemory::AlignedMemory(std::size_t bytes) : bytes_(bytes) {
   if (rounded == 0) return;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, rounded)));
   if (!data_) throw std::bad_alloc();
-  ::madvise(data_.get(), rounded, MADV_HUGEPAGE);  // where it is not possible, nothing is lost
+  ::madvise(data_.get(), rounded, MADV_HUGEPAGE);  // optional: errors are ignored
   std::memset(data_.get(), 0, rounded);
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

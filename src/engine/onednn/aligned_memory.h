@@ -1,13 +1,13 @@
-// Memory for large arrays of floats, all zero at first.
+// Memory for large arrays of floats, initialised to zero.
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// In huge pages where the kernel has them, which saves a large network some percent of its time.
+/// Uses huge pages if the kernel has them, which saves a large model some percent of its time.
 class AlignedMemory {
  public:
   AlignedMemory() = default;
@@ -25,4 +25,4 @@ class AlignedMemory {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 std::size_t Arena::reserve(std::size_t bytes) {
   const std::size_t aligned = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -43,4 +43,4 @@ std::size_t Arena::lowest_place(const Buffer& buffer,
   return offset;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

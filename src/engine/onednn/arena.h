@@ -1,23 +1,23 @@
-// Arena: gives every buffer of a plan its place in one block of memory. Buffers that are never
-// needed at the same time may share bytes.
+// Arena: places all buffers of a plan in one block of memory. Buffers that are never in use at the
+// same time may overlap.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 64;  ///< of every buffer, as oneDNN's kernels like it
+  static constexpr std::size_t kAlignment = 64;  ///< of every buffer, for oneDNN's kernels
 
-  /// A new buffer; returns its number.
+  /// Adds a buffer and returns its number.
   std::size_t reserve(std::size_t bytes);
 
-  /// The buffer is in use in this step, and between it and all others that it is used in.
+  /// The buffer is in use in this step, and in all steps between two uses.
   void use(std::size_t buffer, std::size_t step);
 
-  /// Decides where all buffers lie. Large ones first, each as low as what is in use with it allows.
+  /// Places all buffers: large ones first, each at the lowest free offset.
   void place();
 
   /// REQUIRES: place() was called after the last change.
@@ -27,8 +27,8 @@ class Arena {
  private:
   struct Buffer {
     std::size_t bytes = 0;
-    std::size_t first = 0;  ///< steps in which it is in use, both included
-    std::size_t last = 0;
+    std::size_t first = 0;  ///< first step of use
+    std::size_t last = 0;   ///< last step of use
     bool used = false;
     std::size_t offset = 0;
   };
@@ -39,4 +39,4 @@ class Arena {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -13,21 +13,21 @@ namespace {
 using Forward = dnnl::batch_normalization_forward;
 using Backward = dnnl::batch_normalization_backward;
 
-/// What torch keeps of each batch: the mean and the unbiased variance.
-Kernel keep_statistics(const Statistics& statistics, std::int64_t channels, double samples) {
+/// Updates the running statistics as torch does: the mean and the unbiased variance.
+Kernel keep_statistics(const RunningStatistics& statistics, std::int64_t channels, double samples) {
   return [=](std::span<float* const> operands, Pass&) {
-    const auto share = static_cast<float>(statistics.momentum);
+    const auto momentum = static_cast<float>(statistics.momentum);
     const auto unbiased = static_cast<float>(samples / (samples - 1));
     for (std::int64_t i = 0; i < channels; ++i) {
-      statistics.mean[i] = (1 - share) * statistics.mean[i] + share * operands[0][i];
+      statistics.mean[i] = (1 - momentum) * statistics.mean[i] + momentum * operands[0][i];
       statistics.variance[i] =
-          (1 - share) * statistics.variance[i] + share * (operands[1][i] * unbiased);
+          (1 - momentum) * statistics.variance[i] + momentum * (operands[1][i] * unbiased);
     }
     ++*statistics.batches;
   };
 }
 
-Kernel copy_statistics(const Statistics& statistics, std::int64_t channels) {
+Kernel copy_statistics(const RunningStatistics& statistics, std::int64_t channels) {
   return [=](std::span<float* const> operands, Pass&) {
     std::copy_n(statistics.mean, channels, operands[0]);
     std::copy_n(statistics.variance, channels, operands[1]);
@@ -42,39 +42,40 @@ dnnl::normalization_flags flags_of(const Layer& layer, bool training) {
   return flags;
 }
 
-/// The mean and variance of each channel, by which the layer normalises.
-struct Moments {
+/// The mean and variance of each channel by which the layer normalises.
+struct BatchStatistics {
   Operand mean;
   Operand variance;
 };
 
-Moments add_forward(Builder& builder, const Layer& layer, const Forward::primitive_desc& forward,
-                    int input, const Operand& output, const Operand& choices) {
+BatchStatistics add_forward(Builder& builder, const Layer& layer,
+                            const Forward::primitive_desc& forward, int input,
+                            const Operand& output, const Operand& choices) {
   const bool training = builder.options().training;
   const memory::dims shape = output.layout.dims();
-  const Moments moments{builder.buffer(forward.mean_desc()),
-                        builder.buffer(forward.variance_desc())};
+  const BatchStatistics batch{builder.buffer(forward.mean_desc()),
+                              builder.buffer(forward.variance_desc())};
   if (!training)
-    builder.step(layer.name + " running statistics", {moments.mean, moments.variance},
+    builder.step(layer.name + " running statistics", {batch.mean, batch.variance},
                  copy_statistics(layer.statistics, shape[1]));
   std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder.value(input)},
                                                 {DNNL_ARG_SCALE, builder.weights(layer.weight)},
                                                 {DNNL_ARG_SHIFT, builder.weights(layer.bias)},
-                                                {DNNL_ARG_MEAN, moments.mean},
-                                                {DNNL_ARG_VARIANCE, moments.variance},
+                                                {DNNL_ARG_MEAN, batch.mean},
+                                                {DNNL_ARG_VARIANCE, batch.variance},
                                                 {DNNL_ARG_DST, output}};
   if (choices.layout.get_size() > 0) operands.emplace_back(DNNL_ARG_WORKSPACE, choices);
   builder.step(layer.name + " forward", forward, Forward(forward), std::move(operands));
   if (training)
     builder.step(
-        layer.name + " running statistics", {moments.mean, moments.variance},
+        layer.name + " running statistics", {batch.mean, batch.variance},
         keep_statistics(layer.statistics, shape[1],
                         static_cast<double>(shape[0]) * static_cast<double>(shape[2] * shape[3])));
-  return moments;
+  return batch;
 }
 
 void add_backward(Builder& builder, const Layer& layer, const Forward::primitive_desc& forward,
-                  int input, int output, const Operand& choices, const Moments& moments) {
+                  int input, int output, const Operand& choices, const BatchStatistics& batch) {
   const memory::desc& layout = builder.value(input).layout;
   const Backward::primitive_desc backward(
       {dnnl::prop_kind::backward, layout, layout, static_cast<float>(layer.statistics.epsilon),
@@ -84,9 +85,9 @@ void add_backward(Builder& builder, const Layer& layer, const Forward::primitive
   std::vector<std::pair<int, Operand>> operands{
       {DNNL_ARG_SRC, builder.value(input)},
       {DNNL_ARG_SCALE, builder.weights(layer.weight)},
-      {DNNL_ARG_SHIFT, builder.weights(layer.bias)},  // only counted
-      {DNNL_ARG_MEAN, moments.mean},
-      {DNNL_ARG_VARIANCE, moments.variance},
+      {DNNL_ARG_SHIFT, builder.weights(layer.bias)},  // its value is not used
+      {DNNL_ARG_MEAN, batch.mean},
+      {DNNL_ARG_VARIANCE, batch.variance},
       {DNNL_ARG_DIFF_DST, builder.gradient(output)},
       {DNNL_ARG_DIFF_SRC, gradient},
       {DNNL_ARG_DIFF_SCALE, builder.gradients(layer.weight)},
@@ -105,9 +106,9 @@ int add_batch_norm(Builder& builder, const Layer& layer, int input) {
   const memory::dims shape = layout.dims();
   if (training && shape[0] * shape[2] * shape[3] == 1)
     throw UsageError(fmt::format(
-        "layer {} has one value a channel, and cannot normalise it: train with larger batches",
+        "layer {} has one value per channel, which cannot be normalised: train with larger batches",
         layer.name));
-  // Evaluation needs no gradients, but "training" is what makes the fused ReLU possible.
+  // Evaluation uses the running statistics instead of those of the batch.
   const Forward::primitive_desc forward(
       {training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference, layout,
        static_cast<float>(layer.statistics.epsilon), flags_of(layer, training)},
@@ -115,12 +116,12 @@ int add_batch_norm(Builder& builder, const Layer& layer, int input) {
   for (int parameter : {layer.weight, layer.bias}) builder.layout(parameter, plain({shape[1]}));
   const int output = builder.add_value(builder.buffer(layout), true, /*overwritable=*/true);
   const Operand choices = builder.buffer(forward.workspace_desc());
-  const Moments moments =
+  const BatchStatistics batch =
       add_forward(builder, layer, forward, input, builder.value(output), choices);
-  builder.on_backward([&builder, layer, forward, input, output, choices, moments] {
-    add_backward(builder, layer, forward, input, output, choices, moments);
+  builder.on_backward([&builder, layer, forward, input, output, choices, batch] {
+    add_backward(builder, layer, forward, input, output, choices, batch);
   });
   return output;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

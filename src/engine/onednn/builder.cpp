@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -66,13 +66,13 @@ void Builder::on_backward(std::function<void()> backward) {
 }
 
 void Builder::add_gradient(int value, const Operand& gradient) {
-  LOCKSTEP_CHECK(gradient.layout == this->value(value).layout, "a gradient lies otherwise");
+  LOCKSTEP_CHECK(gradient.layout == this->value(value).layout, "a gradient has another layout");
   values_[index(value)].gradients.push_back(gradient);
 }
 
 Operand Builder::gradient(int value) {
   std::vector<Operand>& parts = values_[index(value)].gradients;
-  LOCKSTEP_CHECK(!parts.empty(), "nobody takes value {}", value);
+  LOCKSTEP_CHECK(!parts.empty(), "no layer uses value {}", value);
   while (parts.size() > 1) {
     const Operand one = parts.back();
     parts.pop_back();
@@ -122,4 +122,4 @@ memory::desc plain(const memory::dims& shape) {
   return {shape, memory::data_type::f32, strides};
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,69 +1,69 @@
-// Builder: makes a plan's steps. Layers are added in their order; each adds its steps forward and
-// says how its steps backward are to be added once all layers are there, last layer first.
+// Builder: makes the steps of a plan. Layers are added in order. Each adds its forward steps, and
+// registers a function that adds its backward steps once all layers are added, last layer first.
 //
-// A value is what a layer puts out (or the images). Its gradient is the sum of what the layers that
-// take it add to it; it lies as the value does.
+// A value is the output of a layer, or the images. Its gradient is the sum of the gradients from
+// all layers that use the value, and has the value's layout.
 #pragma once
 
 #include "engine/onednn/convolution_rule.h"
-#include "engine/onednn/network.h"
+#include "engine/onednn/layer_graph.h"
 #include "engine/onednn/plan.h"
 
 #include <optional>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// How each parameter lies in memory, by its number. Decided by the first plan that uses it; plans
-/// that come later keep to it.
+/// The memory layout of each parameter, by number. The first plan that uses a parameter decides it;
+/// later plans keep it.
 using Layouts = std::vector<std::optional<dnnl::memory::desc>>;
 
 struct PlanOptions {
   std::int64_t batch = 1;
-  bool training = true;  ///< with a backward pass; batch norm by the batch's own statistics
+  bool training = true;  ///< with a backward pass; batch norm uses the batch's statistics
   ChooseMethods methods = convolution_rule;
   double label_smoothing = 0;
 };
 
 class Builder {
  public:
-  /// The layouts belong to the caller.
+  /// The layouts belong to the caller and must outlive the builder.
   Builder(const dnnl::engine& engine, const PlanOptions& options, Layouts& layouts);
 
   const dnnl::engine& engine() const { return engine_; }
   const PlanOptions& options() const { return options_; }
-  /// All primitives are made with these: their scratch memory is a buffer of the plan.
+  /// Attributes for all primitives: their scratch memory is a buffer of the plan.
   const dnnl::primitive_attr& attributes() const { return attributes_; }
 
-  /// A new buffer.
+  /// Adds a buffer to the arena.
   Operand buffer(const dnnl::memory::desc& layout);
 
-  /// A new value that lies there. With `overwritable` whoever takes it alone may write its own
-  /// result in its place: backward does not need it.
+  /// Adds a value at this place. With `overwritable`, its only user may write its own result to the
+  /// same place, because backward does not need the value.
   int add_value(const Operand& place, bool wants_gradient, bool overwritable = false);
   const Operand& value(int number) const { return values_[index(number)].place; }
   bool wants_gradient(int value) const { return values_[index(value)].wants_gradient; }
   bool overwritable(int value) const { return values_[index(value)].overwritable; }
-  /// Several layers take the value.
+  /// Makes a value not overwritable, because several layers use it.
   void keep(int value) { values_[index(value)].overwritable = false; }
   /// The value in another layout: itself, or a reordered copy.
   int value_as(int value, const dnnl::memory::desc& layout, const std::string& name);
 
   Operand weights(int parameter);
-  /// The layer's weights in this layout: where they are stored, or a copy that is reordered before
-  /// the pass.
+  /// The layer's weights in this layout: the stored ones, or a copy that is reordered before the
+  /// pass.
   Operand weights_as(const Layer& layer, const dnnl::memory::desc& layout, std::string_view pass);
   Operand gradients(int parameter);
-  /// How the parameter lies; `proposal` if that is not decided yet, and then it is now.
+  /// The parameter's layout. If it is not decided yet, `proposal` becomes its layout.
   const dnnl::memory::desc& layout(int parameter, const dnnl::memory::desc& proposal);
   std::optional<dnnl::memory::desc> decided_layout(int parameter) const;
 
-  /// `backward` adds a layer's steps backward. Ignored in a plan that only evaluates.
+  /// Registers a function that adds a layer's backward steps. Ignored in a plan for evaluation.
   void on_backward(std::function<void()> backward);
-  /// Only while the steps backward are added.
+  /// REQUIRES, for both: called while the backward steps are added.
   Operand gradient(int value);
   void add_gradient(int value, const Operand& gradient);
 
-  /// Adds a step that runs a primitive; its scratch memory is seen to.
+  /// Adds a step that runs a primitive, with its scratch memory.
   template <typename Description>
   void step(const std::string& name, const Description& description,
             const dnnl::primitive& primitive, std::vector<std::pair<int, Operand>> operands,
@@ -72,13 +72,13 @@ class Builder {
     if (scratch.get_size() > 0) operands.emplace_back(DNNL_ARG_SCRATCHPAD, buffer(scratch));
     add({name, description.impl_info_str(), primitive, std::move(operands), {}, {}}, ready);
   }
-  /// Adds a step that runs a kernel of our own.
+  /// Adds a step that runs one of our kernels.
   void step(const std::string& name, const std::vector<Operand>& operands, Kernel kernel,
             const std::vector<int>& ready = {});
   void reorder(const std::string& name, const Operand& from, const Operand& to,
                std::vector<int> ready = {});
 
-  /// After the last layer: adds the steps backward, and places the buffers.
+  /// Call after the last layer: adds the backward steps, and places the buffers.
   Draft finish();
 
  private:
@@ -86,7 +86,7 @@ class Builder {
     Operand place;
     bool wants_gradient = false;
     bool overwritable = false;
-    std::vector<Operand> gradients = {};  ///< what was added so far
+    std::vector<Operand> gradients = {};  ///< gradients added so far
   };
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -101,12 +101,12 @@ class Builder {
   Draft draft_;
 };
 
-/// oneDNN's plain code, which takes any layout but is far slower than all else.
+/// Whether it is oneDNN's reference code, which supports any layout but is far slower.
 inline bool is_slow(const char* implementation) {
   return std::string_view(implementation).starts_with("ref");
 }
 
-/// The layout without blocks or padding, as torch has it.
+/// The layout without blocks or padding, as in torch.
 dnnl::memory::desc plain(const dnnl::memory::dims& shape);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,10 +1,10 @@
 #include "engine/onednn/channel_block.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// How many lie together: those of a block, or one; 0 for blocks of something else.
+/// The number of channels in a block, 1 without blocks, 0 for blocks of other dimensions.
 dnnl_dim_t inner_channels(const dnnl_blocking_desc_t& blocking) {
   if (blocking.inner_nblks == 0) return 1;
   return blocking.inner_nblks == 1 && blocking.inner_idxs[0] == 1 ? blocking.inner_blks[0] : 0;
@@ -26,4 +26,4 @@ std::size_t channel_block(const dnnl::memory::desc& maps) {
   return static_cast<std::size_t>(block);
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr int kFormat = 1;
 constexpr std::uint64_t kLongest = 1 << 22;  ///< bytes: thousands of shapes
 
-/// The member, made an empty object unless it is one.
+/// The member of this name; replaced by an empty object unless it is an object.
 json& object_in(json& parent, const std::string& name) {
   json& member = parent[name];
   if (!member.is_object()) member = json::object();
@@ -44,7 +44,7 @@ json ChoiceCache::read() {
   if (whole.is_object() && whole.value("format", json()) == kFormat &&
       whole.value("choices", json()).is_object())
     return whole["choices"];
-  problem_ = fmt::format("{}: not as this version of Lockstep writes it", file_.string());
+  problem_ = fmt::format("{}: not in the format of this version of Lockstep", file_.string());
   return json::object();
 }
 
@@ -91,4 +91,4 @@ std::string describe_machine(int threads) {
                      version->minor, version->patch, fmt::join(methods, " "), threads);
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,5 +1,5 @@
-// ChoiceCache: what was measured before, in a file of the user's. Nothing depends on it but time,
-// and nobody trusts it: what cannot be read counts as not measured, and is replaced.
+// ChoiceCache: measured choices in a file of the user. Only time depends on it, and it is not
+// trusted: unreadable content counts as not measured, and is replaced.
 //
 //   {"format": 1, "choices": {MACHINE: {SHAPE: {"forward": "winograd", …}}}}
 #pragma once
@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <string>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// One thread at a time; several processes may share the file: it is replaced as a whole, and of
-/// two that write at once the last one wins.
+/// Thread safety: one thread at a time. Several processes may use the file: it is replaced as a
+/// whole, and the last of two concurrent writers wins.
 class ChoiceCache {
  public:
-  /// What was measured elsewhere, or among other methods, says nothing here: `machine` tells such
-  /// apart. An empty file name: nothing is kept.
+  /// `machine` separates measurements of different machines and sets of methods. With an empty file
+  /// name, nothing is saved.
   ChoiceCache(std::filesystem::path file, std::string machine);
 
   const std::filesystem::path& file() const { return file_; }
@@ -24,10 +24,10 @@ class ChoiceCache {
   std::optional<Methods> find(const ConvolutionShape& shape);
   void add(const ConvolutionShape& shape, const Methods& methods);
 
-  /// Writes what was added to the file, beside what is in it by now. Throws FileError.
+  /// Merges the added choices into the present content of the file. Throws FileError.
   void save();
 
-  /// What is wrong with the file that was read, if anything.
+  /// The problem with the file that was read; empty if there is none.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -40,14 +40,14 @@ class ChoiceCache {
   std::string problem_;
 };
 
-/// "256 × 64×16×16 → 128×16×16 by 3×3, stride 1×1, padding 1×1": the same for all convolutions that
-/// cost the same.
+/// "256 × 64×16×16 → 128×16×16 by 3×3, stride 1×1, padding 1×1": the same text for all convolutions
+/// of equal cost.
 std::string text_of(const ConvolutionShape& shape);
 
-/// Where the choices of this user are kept; empty where there is no HOME.
+/// The user's choice file; empty without HOME.
 std::filesystem::path choices_file();
 
-/// This processor, its vector unit, oneDNN's version, the methods that there are, and the threads.
+/// The processor, its vector unit, oneDNN's version, the available methods, and the threads.
 std::string describe_machine(int threads);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

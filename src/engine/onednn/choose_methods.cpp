@@ -5,26 +5,26 @@
 #include "engine/onednn/measured_methods.h"
 #include "engine/seeded_model.h"
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace onednn {
 
 namespace {
 
 LayerMethods measured_methods(const OnednnEngineOptions& options, const dnnl::engine& engine,
-                              const Network& network, const Notice& notice) {
+                              const LayerGraph& graph, const Notice& notice) {
   ChoiceCache cache(choices_file(), describe_machine(torch::get_num_threads()));
-  return measure_methods(engine, network, static_cast<std::int64_t>(options.batch), cache, notice);
+  return measure_methods(engine, graph, static_cast<std::int64_t>(options.batch), cache, notice);
 }
 
 }  // namespace
 
 ChooseMethods choose_methods(const OnednnEngineOptions& options, const dnnl::engine& engine,
-                             const Network& network) {
+                             const LayerGraph& graph) {
   if (options.convolutions == "direct") return direct_convolutions;
   if (options.convolutions == "fixed") return convolution_rule;
   std::optional<LayerMethods> methods = layer_methods_from(options.methods);
-  if (!methods) methods = measured_methods(options, engine, network, {});
+  if (!methods) methods = measured_methods(options, engine, graph, {});
   return [methods = *methods](const ConvolutionShape& shape) {
     const auto found = methods.find(shape.layer);
     return found == methods.end() ? Methods{} : found->second;
@@ -46,4 +46,4 @@ nlohmann::json choose_convolutions(const OnednnEngineOptions& options,
       options, engine, onednn::fuse_relu(onednn::describe(*model)), notice));
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

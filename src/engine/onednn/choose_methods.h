@@ -1,4 +1,4 @@
-// From an engine's options to the methods of its convolutions.
+// Chooses the methods of a model's convolutions by an engine's options.
 #pragma once
 
 #include "engine/onednn/convolution_method.h"
@@ -6,11 +6,11 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// What `options.convolutions` stands for. With "auto" a layer's methods are the same for all
-/// batches: those that are best for the usual one.
+/// The chooser for `options.convolutions`. With "auto" a layer has the same methods for all batch
+/// sizes: the best for the usual one.
 ChooseMethods choose_methods(const OnednnEngineOptions& options, const dnnl::engine& engine,
-                             const Network& network);
+                             const LayerGraph& graph);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -6,7 +6,7 @@
 #include <limits>
 #include <tuple>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -30,7 +30,7 @@ double cost(const Combination& combination, std::span<const double> seconds) {
 
 const Combination& best_of(const std::vector<Combination>& combinations,
                            std::span<const double> seconds) {
-  LOCKSTEP_CHECK(!combinations.empty(), "there is nothing to choose from");
+  LOCKSTEP_CHECK(!combinations.empty(), "there is no combination to choose from");
   double fastest = std::numeric_limits<double>::max();
   for (const Combination& one : combinations) fastest = std::min(fastest, cost(one, seconds));
   auto rank = [&](const Combination& one) {
@@ -49,4 +49,4 @@ bool is_clear(const std::vector<Combination>& combinations, std::span<const doub
   });
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,6 +1,6 @@
-// A convolution asks oneDNN for the layouts that its three passes like best. Those of its weights
-// become the way in which they are stored; only a direct backward pass to the input wants another,
-// and gets a copy.
+// A convolution asks oneDNN for the best layouts of its three passes. Its weights are stored in the
+// layout of the forward pass. Only a direct backward pass to the input needs another layout, and
+// gets a copy.
 #include <lockstep/error.h>
 
 #include "engine/onednn/layers.h"
@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -22,7 +22,7 @@ memory::dims after_window(const memory::dims& input, const Layer& layer, std::in
         (input.size() == 4 ? input[i + 2] : 0) + 2 * window.padding[i] - window.size[i];
     if (room < 0)
       throw UsageError(fmt::format(
-          "layer {} has windows of {}×{}, larger than its input of [{}]: give it larger images",
+          "layer {} has windows of {}×{}, larger than its input of [{}]: use larger images",
           layer.name, window.size[0], window.size[1], fmt::join(input, ", ")));
     output.push_back(room / window.stride[i] + 1);
   }
@@ -37,14 +37,14 @@ memory::desc any(const memory::dims& shape) {
   return {shape, kFloat, memory::format_tag::any};
 }
 
-/// The layouts to ask for.
+/// Layouts to request.
 struct Wish {
   memory::desc input;
   memory::desc weights;
   memory::desc output;
 };
 
-/// Products take their operands as direct passes do.
+/// Products use the operands of direct passes.
 dnnl::algorithm algorithm_of(Method method) {
   return method == Method::winograd ? dnnl::algorithm::convolution_winograd
                                     : dnnl::algorithm::convolution_direct;
@@ -95,7 +95,7 @@ class Convolution {
   }
 
  private:
-  /// The first wish that no pass is slow with; at last the plain layouts, whatever comes of them.
+  /// Chooses the first layouts with which no pass is slow; the plain layouts as a last resort.
   void choose(const memory::dims& input, const memory::dims& output) {
     const memory::dims weights{layer_.outputs, input[1], layer_.window.size[0],
                                layer_.window.size[1]};
@@ -128,7 +128,8 @@ class Convolution {
   bool are_good() const {
     auto good = [](const auto& pass) { return pass && !is_slow(pass.impl_info_str()); };
     if (!good(passes_.forward)) return false;
-    // Channels that fill no vector would be padded, and all layers that follow compute the padding.
+    // Channels that do not fill a vector would be padded, and all later layers would compute the
+    // padding.
     const memory::desc output = passes_.forward.dst_desc();
     if (!std::equal(output.data.dims, output.data.dims + 4, output.data.padded_dims)) return false;
     if (!builder_.options().training) return true;
@@ -138,7 +139,7 @@ class Convolution {
 
   dnnl::convolution_forward::primitive_desc forward(const Wish& wish, Method method) const {
     using Description = dnnl::convolution_forward::desc;
-    constexpr auto kKind = dnnl::prop_kind::forward_training;  // others store weights otherwise
+    constexpr auto kKind = dnnl::prop_kind::forward_training;  // others store weights differently
     const Description description =
         layer_.bias == kNone ? Description(kKind, algorithm_of(method), wish.input, wish.weights,
                                            wish.output, stride_, padding_, padding_)
@@ -233,4 +234,4 @@ int add_convolution(Builder& builder, const Layer& layer, int input) {
   return Convolution(builder, layer, input).add();
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

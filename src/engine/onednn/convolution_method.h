@@ -1,21 +1,21 @@
-// How a convolution may be computed, and who decides.
+// The methods to compute a convolution.
 #pragma once
 
-#include "engine/onednn/network.h"
+#include "engine/onednn/layer_graph.h"
 
 #include <functional>
 #include <string>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 enum class Method {
   direct,    ///< by its definition
-  winograd,  ///< by Winograd's: fewer multiplications, somewhat larger rounding errors
-  product    ///< fewer as well, by kernels of our own: see tile_kernels.h
+  winograd,  ///< oneDNN's Winograd: fewer multiplications, somewhat larger rounding errors
+  product    ///< our kernels, also with fewer multiplications: see tile_kernels.h
 };
 
-/// One for each pass. Where a pass has no such method on this processor or for its shape,
-/// it is direct.
+/// One method per pass. A pass falls back to direct if this processor or its shape does not support
+/// the method.
 struct Methods {
   Method forward = Method::direct;
   Method backward_data = Method::direct;
@@ -24,7 +24,7 @@ struct Methods {
   bool operator==(const Methods&) const = default;
 };
 
-/// All that a choice may depend on.
+/// Everything that a choice may depend on.
 struct ConvolutionShape {
   std::int64_t batch = 1;
   std::int64_t channels_in = 1;
@@ -32,10 +32,10 @@ struct ConvolutionShape {
   Extent input{1, 1};
   Extent output{1, 1};
   Window window = {};
-  bool input_gradient = true;  ///< false for images, which need none
-  std::string layer = {};      ///< that it is the shape of
+  bool input_gradient = true;  ///< false for the first layer: images need no gradient
+  std::string layer = {};      ///< name of the layer
 };
 
 using ChooseMethods = std::function<Methods(const ConvolutionShape&)>;
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

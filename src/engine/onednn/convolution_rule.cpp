@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 Methods direct_convolutions(const ConvolutionShape&) {
   return {};
@@ -26,4 +26,4 @@ Methods convolution_rule(const ConvolutionShape& shape) {
   return methods;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

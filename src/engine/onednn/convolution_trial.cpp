@@ -1,19 +1,19 @@
 #include "engine/onednn/convolution_trial.h"
 
 #include "engine/onednn/method_names.h"
-#include "engine/onednn/plan_network.h"
-#include "engine/onednn/trial_network.h"
+#include "engine/onednn/plan_graph.h"
+#include "engine/onednn/trial_graph.h"
 
 #include <algorithm>
 #include <ctime>
 #include <limits>
 #include <omp.h>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// What a plan runs for the layer, and not for those around it.
+/// Whether the step is part of the layer, not of those around it.
 bool belongs_to_layer(const Step& step) {
   return step.name.starts_with(kTrialLayer + " ");
 }
@@ -25,14 +25,15 @@ bool are_same(const Step& one, const Step& other) {
          });
 }
 
-/// That this thread has computed: on a busy machine more time passes, and as much is measured.
+/// The time that this thread has computed: unlike the wall clock, it excludes other work on the
+/// machine.
 double seconds_of_thread() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The sum of all steps' times. It falls as long as the machine was busy with something else.
+/// The sum of all steps' times. It falls while other work on the machine disturbs the measurements.
 double least_in(const ConvolutionTrial& trial) {
   double sum = 0;
   for (double seconds : trial.seconds()) sum += seconds;
@@ -41,35 +42,35 @@ double least_in(const ConvolutionTrial& trial) {
 
 }  // namespace
 
-/// A plan for a combination, not in memory yet.
+/// A plan for a combination, without memory.
 struct ConvolutionTrial::Planned {
   Layouts layouts;
   Draft draft;
 };
 
-/// A plan that is run.
+/// A plan with memory that is run.
 struct ConvolutionTrial::Contender {
-  Contender(const dnnl::engine& engine, const Network& network, Planned planned,
+  Contender(const dnnl::engine& engine, const LayerGraph& graph, Planned planned,
             std::vector<std::size_t> its_steps)
       : steps(std::move(its_steps)),
-        weights(engine, network, planned.layouts),
-        gradients(engine, network, planned.layouts),
+        weights(engine, graph, planned.layouts),
+        gradients(engine, graph, planned.layouts),
         plan(engine, std::move(planned.draft)) {
     fill_for_trial(weights);
-    // Of one thread's time can be told what it has computed, and what the machine did meanwhile.
+    // With one thread, its own computing time can be measured.
     if (::omp_get_max_threads() == 1) plan.use_clock(seconds_of_thread);
     plan.use_weights(weights.places());
     plan.use_gradients(gradients.places());
   }
 
-  std::vector<std::size_t> steps;  ///< numbers of those that belong to the layer
+  std::vector<std::size_t> steps;  ///< numbers of the steps that belong to the layer
   ParameterStore weights;
   ParameterStore gradients;
   Plan plan;
 };
 
 ConvolutionTrial::ConvolutionTrial(const dnnl::engine& engine, const ConvolutionShape& shape)
-    : shape_(shape), network_(trial_network(shape)), batch_(trial_batch(network_, shape.batch)) {
+    : shape_(shape), graph_(trial_graph(shape)), batch_(trial_batch(graph_, shape.batch)) {
   std::vector<Planned> planned;  // by combination
   for (Method forward : all_methods())
     for (Method backward_data : all_methods())
@@ -87,11 +88,11 @@ ConvolutionTrial::~ConvolutionTrial() = default;
 
 void ConvolutionTrial::plan(const dnnl::engine& engine, const Methods& methods,
                             std::vector<Planned>& planned) {
-  Planned mine{Layouts(network_.parameters.size()), {}};
+  Planned mine{Layouts(graph_.parameters.size()), {}};
   const ChooseMethods choose = [&](const ConvolutionShape& shape) {
     return shape.layer == kTrialLayer ? methods : Methods{};
   };
-  mine.draft = plan_network(engine, network_, {shape_.batch, true, choose}, mine.layouts);
+  mine.draft = plan_graph(engine, graph_, {shape_.batch, true, choose}, mine.layouts);
   Combination combination{methods, {}};
   for (const Step& step : mine.draft.steps)
     if (belongs_to_layer(step)) combination.steps.push_back(number_of(step));
@@ -101,7 +102,7 @@ void ConvolutionTrial::plan(const dnnl::engine& engine, const Methods& methods,
   planned.push_back(std::move(mine));
 }
 
-/// Each time the one with the most steps that none has so far, until all steps are there.
+/// Picks the plan with the most new steps, until all steps are covered.
 void ConvolutionTrial::choose_contenders(const dnnl::engine& engine,
                                          std::vector<Planned>& planned) {
   std::vector<bool> covered(steps_.size());
@@ -112,8 +113,7 @@ void ConvolutionTrial::choose_contenders(const dnnl::engine& engine,
     const auto most = std::ranges::max_element(combinations_, {}, missing_in);
     for (std::size_t step : most->steps) covered[step] = true;
     Planned& its = planned[static_cast<std::size_t>(most - combinations_.begin())];
-    contenders_.push_back(
-        std::make_unique<Contender>(engine, network_, std::move(its), most->steps));
+    contenders_.push_back(std::make_unique<Contender>(engine, graph_, std::move(its), most->steps));
   }
 }
 
@@ -131,7 +131,7 @@ void ConvolutionTrial::run() {
     contender->plan.forward(batch_, &trace);
     contender->plan.backward(
         1, [](std::size_t) {}, &trace);
-    const std::vector<observe::TraceEvent> events = trace.events();  // one a step, in their order
+    const std::vector<observe::TraceEvent> events = trace.events();  // one per step, in order
     auto number = contender->steps.begin();
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (!belongs_to_layer(contender->plan.steps()[i])) continue;
@@ -150,11 +150,11 @@ Methods measure(const dnnl::engine& engine, const ConvolutionShape& shape) {
   for (int round = 1; settled < 3 && seconds_of_thread() < end; ++round) {
     const double least = least_in(trial);
     trial.run();
-    if (round == 1) continue;  // it met cold caches, and pages that were never used
+    if (round == 1) continue;  // it had cold caches and untouched pages
     settled = least_in(trial) > 0.99 * least ? settled + 1 : 0;
     if (round > 2 && is_clear(trial.combinations(), trial.seconds())) break;
   }
   return best_of(trial.combinations(), trial.seconds()).methods;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

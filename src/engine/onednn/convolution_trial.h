@@ -1,9 +1,8 @@
-// ConvolutionTrial: one convolution of a shape, alone in memory of its own, computed in every way
-// that there is.
+// ConvolutionTrial: computes one convolution, in memory of its own, by every available method.
 //
-// Each combination of methods is planned within a small network. Most steps are the same in several
-// plans: it keeps the few plans that together have all steps, runs them in turns, and takes the
-// shortest time that each step ever needed, since whatever else a machine does only adds to it.
+// Each combination of methods is planned as a small model. Most steps occur in several plans: the
+// trial keeps the few plans that together have all steps, runs them in turns, and records the
+// shortest time of each step, since other work on the machine only adds time.
 #pragma once
 
 #include "data/loader.h"
@@ -12,21 +11,21 @@
 
 #include <memory>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// One thread at a time.
+/// Thread safety: one thread at a time.
 class ConvolutionTrial {
  public:
   ConvolutionTrial(const dnnl::engine& engine, const ConvolutionShape& shape);
   ~ConvolutionTrial();
 
-  /// Those that do not run the same steps as another, direct ones first. Steps are numbered from 0.
+  /// The combinations with distinct steps, direct ones first. Steps are numbered from 0.
   const std::vector<Combination>& combinations() const { return combinations_; }
   const std::vector<Step>& steps() const { return steps_; }
 
-  /// Runs every step, at least once.
+  /// Runs every step at least once.
   void run();
-  /// The least that each step has taken so far.
+  /// The shortest time of each step so far.
   std::span<const double> seconds() const { return seconds_; }
 
  private:
@@ -38,17 +37,17 @@ class ConvolutionTrial {
   std::size_t number_of(const Step& step);
 
   const ConvolutionShape shape_;
-  const Network network_;
+  const LayerGraph graph_;
   data::Batch batch_;
   std::vector<Step> steps_;
   std::vector<double> seconds_;
   std::vector<Combination> combinations_;
   std::vector<std::unique_ptr<Contender>> contenders_;
-  AlignedMemory arena_;  ///< of all, since only one runs at a time
+  AlignedMemory arena_;  ///< used by all plans, since one runs at a time
 };
 
-/// What is best for the shape on this machine, with the threads that this thread computes with:
-/// measured until it is clear or times fall no more, for about a second of computing at most.
+/// The best methods for the shape on this machine, with this thread's number of threads: measured
+/// until the choice is clear or times stop falling, for about a second of computing at most.
 Methods measure(const dnnl::engine& engine, const ConvolutionShape& shape);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

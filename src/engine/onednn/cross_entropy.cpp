@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 Score cross_entropy(const float* scores, std::span<const std::int64_t> labels, std::size_t classes,
                     float* probabilities, double smoothing) {
@@ -14,7 +14,7 @@ Score cross_entropy(const float* scores, std::span<const std::int64_t> labels, s
     const auto label = static_cast<std::size_t>(labels[i]);
     const float* highest = std::max_element(scores, scores + classes);
     double sum = 0;
-    double all = 0;  // scores, less the highest
+    double all = 0;  // sum of exponentials, relative to the highest score
     for (std::size_t j = 0; j < classes; ++j) {
       probabilities[j] = std::exp(scores[j] - *highest);
       sum += probabilities[j];
@@ -63,4 +63,4 @@ void add_loss(Builder& builder, int scores) {
   });
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

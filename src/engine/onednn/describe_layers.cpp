@@ -12,14 +12,13 @@
 
 #include <typeinfo>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace nn = torch::nn;
 
 namespace {
 
-/// Whether a module is of exactly one of these classes: one that derives from them may compute
-/// something else.
+/// Whether a module is of exactly one of these classes: a derived class may compute something else.
 template <typename... Classes>
 bool is_a(const nn::Module& module) {
   return ((typeid(module) == typeid(Classes)) || ...);
@@ -43,7 +42,7 @@ Extent after(const Extent& map, const Window& window, const std::string& name,
 std::optional<Group> group_of(const nn::BatchNorm2dImpl&) {
   return std::nullopt;
 }
-/// One rank alone has nobody to talk to.
+/// A single rank needs no messages.
 std::optional<Group> group_of(const SyncBatchNormImpl& layer) {
   const std::optional<Group>& group = layer.group();
   return group && group->size() > 1 ? group : std::nullopt;
@@ -52,22 +51,21 @@ std::optional<Group> group_of(const SyncBatchNormImpl& layer) {
 }  // namespace
 
 void refuse(const std::string& layer, const nn::Module& module, const std::string& why) {
-  throw UsageError(fmt::format("the onednn engine cannot hold layer {} ({}), which {}: {}", layer,
-                               module.name(), why, kRemedy));
+  throw UsageError(fmt::format("the onednn engine does not support layer {} ({}), which {}: {}",
+                               layer, module.name(), why, kRemedy));
 }
 
 Description::Description(const nn::Module& module, const data::ImageShape& images) {
-  network_.images = images;
+  graph_.images = images;
   for (const auto& named : ddp::trained_parameters(module)) {
-    numbers_[named.value().unsafeGetTensorImpl()] = static_cast<int>(network_.parameters.size());
-    network_.parameters.push_back({named.key(), named.value().sizes().vec()});
+    numbers_[named.value().unsafeGetTensorImpl()] = static_cast<int>(graph_.parameters.size());
+    graph_.parameters.push_back({named.key(), named.value().sizes().vec()});
   }
-  used_.resize(network_.parameters.size());
+  used_.resize(graph_.parameters.size());
 }
 
 Values Description::images() const {
-  return {
-      kImages, network_.images.channels, {network_.images.height, network_.images.width}, false};
+  return {kImages, graph_.images.channels, {graph_.images.height, graph_.images.width}, false};
 }
 
 Values Description::flat(Values values) {
@@ -76,9 +74,9 @@ Values Description::flat(Values values) {
 }
 
 Values Description::push(Layer layer, const Values& output) {
-  network_.layers.push_back(std::move(layer));
+  graph_.layers.push_back(std::move(layer));
   Values values = output;
-  values.layer = static_cast<int>(network_.layers.size()) - 1;
+  values.layer = static_cast<int>(graph_.layers.size()) - 1;
   return values;
 }
 
@@ -87,15 +85,14 @@ int Description::number_of(const torch::Tensor& parameter, const std::string& la
   const auto found = numbers_.find(parameter.unsafeGetTensorImpl());
   if (found == numbers_.end())
     throw UsageError(
-        fmt::format("the onednn engine cannot hold layer {}, whose parameters are "
-                    "frozen: {}",
+        fmt::format("the onednn engine does not support layer {}, whose parameters are frozen: {}",
                     layer, kRemedy));
   const auto number = static_cast<std::size_t>(found->second);
   if (used_[number])
     throw UsageError(
-        fmt::format("the onednn engine cannot hold layer {}, which shares {} with "
+        fmt::format("the onednn engine does not support layer {}, which uses {} together with "
                     "another layer: {}",
-                    layer, network_.parameters[number].name, kRemedy));
+                    layer, graph_.parameters[number].name, kRemedy));
   used_[number] = true;
   return found->second;
 }
@@ -112,10 +109,10 @@ Values Description::add(nn::Module& module, const std::string& name, const Value
   if (is_a<nn::FlattenImpl>(module)) {
     const auto& options = dynamic_cast<nn::FlattenImpl&>(module).options;
     if (options.start_dim() != 1 || options.end_dim() != -1)
-      refuse(name, module, "flattens other dimensions than all of an image's");
+      refuse(name, module, "does not flatten exactly the dimensions of an image");
     return flat(input);
   }
-  if (input.flat) refuse(name, module, "comes after the images were flattened");
+  if (input.flat) refuse(name, module, "follows a Flatten");
   if (is_a<nn::Conv2dImpl, models::CoveringConv2dImpl>(module))
     return add_convolution(dynamic_cast<nn::Conv2dImpl&>(module), name, input);
   if (is_a<nn::BatchNorm2dImpl>(module))
@@ -143,10 +140,10 @@ Values Description::add_convolution(nn::Conv2dImpl& layer, const std::string& na
   if (!c10::holds_alternative<torch::enumtype::kZeros>(options.padding_mode()))
     refuse(name, layer, "is not padded with zeros");
   const auto* padding = c10::get_if<torch::ExpandingArray<2>>(&options.padding());
-  if (!padding) refuse(name, layer, "has padding that is a word, not a number");
+  if (!padding) refuse(name, layer, "has padding given by name, not by number");
   if (options.in_channels() != input.channels)
     refuse(name, layer,
-           fmt::format("takes {} channels and is given {}", options.in_channels(), input.channels));
+           fmt::format("expects {} channels but gets {}", options.in_channels(), input.channels));
   const Window window{extent(options.kernel_size()), extent(options.stride()), extent(*padding)};
   Values output = input;
   output.channels = options.out_channels();
@@ -163,11 +160,11 @@ Values Description::add_convolution(nn::Conv2dImpl& layer, const std::string& na
 
 Values Description::add_linear(nn::LinearImpl& layer, const std::string& name,
                                const Values& input) {
-  if (!input.flat) refuse(name, layer, "is given maps: put a Flatten before it");
+  if (!input.flat) refuse(name, layer, "gets maps: put a Flatten before it");
   if (layer.options.in_features() != input.count())
     refuse(
         name, layer,
-        fmt::format("takes {} values and is given {}", layer.options.in_features(), input.count()));
+        fmt::format("expects {} values but gets {}", layer.options.in_features(), input.count()));
   Values output;
   output.channels = layer.options.out_features();
   output.flat = true;
@@ -186,9 +183,8 @@ Values Description::add_batch_norm(BatchNorm& layer, const std::string& name, co
   if (!options.affine() || !options.track_running_stats() || !options.momentum())
     refuse(name, layer, "has no weights, no running statistics or no momentum");
   if (options.num_features() != input.channels)
-    refuse(
-        name, layer,
-        fmt::format("takes {} channels and is given {}", options.num_features(), input.channels));
+    refuse(name, layer,
+           fmt::format("expects {} channels but gets {}", options.num_features(), input.channels));
   return push({.kind = LayerKind::batch_norm,
                .name = name,
                .inputs = {input.layer},
@@ -238,15 +234,15 @@ Values Description::add_average_pool(const std::string& name, const Values& inpu
       output);
 }
 
-Network Description::finish(const Values& scores) {
+LayerGraph Description::finish(const Values& scores) {
   for (std::size_t i = 0; i < used_.size(); ++i)
     if (!used_[i])
-      throw UsageError(fmt::format("the onednn engine finds no layer that uses parameter {}: {}",
-                                   network_.parameters[i].name, kRemedy));
-  if (scores.layer == kImages || network_.layers.back().kind != LayerKind::linear)
+      throw UsageError(fmt::format("no layer of the onednn engine uses parameter {}: {}",
+                                   graph_.parameters[i].name, kRemedy));
+  if (scores.layer == kImages || graph_.layers.back().kind != LayerKind::linear)
     throw UsageError(
-        fmt::format("the onednn engine takes networks whose last layer is Linear: {}", kRemedy));
-  return std::move(network_);
+        fmt::format("the onednn engine supports models whose last layer is Linear: {}", kRemedy));
+  return std::move(graph_);
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

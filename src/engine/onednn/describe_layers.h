@@ -1,19 +1,19 @@
-// Description: a network in the making, layer by layer, from torch's modules.
+// Description: builds a layer graph from torch's modules, layer by layer.
 #pragma once
 
-#include "engine/onednn/network.h"
+#include "engine/onednn/layer_graph.h"
 
 #include <torch/torch.h>
 
 #include <map>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// What to do about a network that no plan can hold.
+/// The remedy for a model that the engine does not support.
 inline constexpr std::string_view kRemedy =
-    "use --engine torch, or DistributedDataParallel in a program of your own";
+    "use --engine torch, or DistributedDataParallel in your own program";
 
-/// What a layer puts out, and for each image its shape.
+/// The output of a layer, and its shape per image.
 struct Values {
   int layer = kImages;
   std::int64_t channels = 0;
@@ -25,20 +25,20 @@ struct Values {
 
 class Description {
  public:
-  /// Knows the parameters of `module`, by whose numbers layers name them.
+  /// `module` owns the parameters, to which layers refer by number.
   Description(const torch::nn::Module& module, const data::ImageShape& images);
 
   Values images() const;
 
-  /// A layer, or the layers of a Sequential.
+  /// Adds a layer, or the layers of a Sequential.
   Values add(torch::nn::Module& module, const std::string& name, const Values& input);
   Values add_relu(const std::string& name, const Values& input);
   Values add_sum(const std::string& name, const Values& input, const Values& other);
   Values add_average_pool(const std::string& name, const Values& input, const Window& window);
   static Values flat(Values values);
 
-  /// Throws UsageError if a parameter takes no part.
-  Network finish(const Values& scores);
+  /// Throws UsageError if a parameter is not used.
+  LayerGraph finish(const Values& scores);
 
  private:
   Values add_convolution(torch::nn::Conv2dImpl& layer, const std::string& name,
@@ -53,16 +53,16 @@ class Description {
   Values push(Layer layer, const Values& output);
   int number_of(const torch::Tensor& parameter, const std::string& layer);
 
-  Network network_;
-  std::map<const void*, int> numbers_;  ///< of parameters, by torch's own handle
+  LayerGraph graph_;
+  std::map<const void*, int> numbers_;  ///< parameter numbers by TensorImpl
   std::vector<bool> used_;              ///< by parameter
 };
 
 [[noreturn]] void refuse(const std::string& layer, const torch::nn::Module& module,
                          const std::string& why);
 
-/// A module that is no layer of torch's: a block of one of our models, or refused.
-Values add_block_of_model(Description& network, torch::nn::Module& module, const std::string& name,
+/// Adds a module that is not a layer of torch: a block of one of our models. Others are refused.
+Values add_block_of_model(Description& graph, torch::nn::Module& module, const std::string& name,
                           const Values& input);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

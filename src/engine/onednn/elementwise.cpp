@@ -1,12 +1,12 @@
 #include "engine/onednn/layers.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
 namespace {
 
-/// Backward of a function whose derivative is told by its result.
+/// Backward of a function whose derivative follows from its result.
 Operand add_backward(Builder& builder, const std::string& name, dnnl::algorithm algorithm,
                      int output) {
   const Operand& result = builder.value(output);
@@ -70,4 +70,4 @@ int add_addition(Builder& builder, const Layer& layer, int input, int other) {
   return output;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

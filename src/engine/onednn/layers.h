@@ -1,30 +1,30 @@
-// The layers of a network as steps of a plan. Each function adds a layer that takes the value
-// `input` and returns the value that it puts out. Throws UsageError that names a layer whose input
-// has not the shape that it needs.
+// The layers of a model as steps of a plan. Each function adds a layer with the value `input` and
+// returns its output value. Throws UsageError that names a layer whose input has an unsupported
+// shape.
 #pragma once
 
 #include "engine/onednn/builder.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 int add_convolution(Builder& builder, const Layer& layer, int input);
 int add_linear(Builder& builder, const Layer& layer, int input);
 int add_batch_norm(Builder& builder, const Layer& layer, int input);
-/// Over all ranks of the layer's group, in training.
+/// In training, over all ranks of the layer's group.
 int add_sync_batch_norm(Builder& builder, const Layer& layer, int input);
 int add_pool(Builder& builder, const Layer& layer, int input);
-/// Max pools over windows of 2×2 on blocks of channels have kernels of our own.
+/// Max pools with 2×2 windows on blocks of channels have our own kernels.
 bool is_max_pool_2x2(const Layer& layer, const dnnl::memory::desc& input);
 int add_max_pool_2x2(Builder& builder, const Layer& layer, int input);
 int add_elementwise(Builder& builder, const Layer& layer, int input);
 int add_addition(Builder& builder, const Layer& layer, int input, int other);
 
-/// The mean cross entropy of the scores, and how many of them are right: in the plan's last steps
-/// forward and its first ones backward.
+/// Adds the mean cross entropy and the number of correct scores: the plan's last forward steps and
+/// its first backward steps.
 void add_loss(Builder& builder, int scores);
 
-/// The shape of what comes out of a window that moves over maps of [N, C, H, W].
+/// The output shape of a window that moves over maps of [N, C, H, W].
 dnnl::memory::dims after_window(const dnnl::memory::dims& input, const Layer& layer,
                                 std::int64_t channels);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

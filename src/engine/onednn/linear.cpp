@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto kFloat = memory::data_type::f32;
 
-/// A matrix whose rows are as long as an image's values: its columns lie in the order of the input,
-/// blocks of channels included, so that maps need not be flattened.
+/// A matrix whose rows have an image's values. Its columns have the order of the input, including
+/// blocks of channels, so that maps need not be flattened.
 class Linear {
  public:
   Linear(Builder& builder, const Layer& layer, int input)
@@ -51,7 +51,7 @@ class Linear {
  private:
   using Forward = dnnl::inner_product_forward::primitive_desc;
 
-  /// With the stored weights as they are, unless that is slow.
+  /// Uses the stored layout of the weights, unless that is slow.
   Forward choose_forward() const {
     if (const auto stored = builder_.decided_layout(layer_.weight))
       if (const Forward found = forward_with(*stored); found && !is_slow(found.impl_info_str()))
@@ -125,7 +125,7 @@ class Linear {
   memory::dims shape_;
   memory::desc bias_;
   memory::desc output_;
-  memory::desc seen_as_;  ///< by the layers that follow: a convolution's output is a map
+  memory::desc seen_as_;  ///< layout for the following layers: a convolution's output is a map
   memory::desc any_;
 };
 
@@ -135,4 +135,4 @@ int add_linear(Builder& builder, const Layer& layer, int input) {
   return Linear(builder, layer, input).add();
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -14,7 +14,7 @@ std::uint8_t* bytes(float* operand) {
   return reinterpret_cast<std::uint8_t*>(operand);
 }
 
-/// Channels of a block, if all lie in full blocks; 0 otherwise.
+/// The number of channels in a block, if all blocks are full; 0 otherwise.
 std::size_t block_of(const memory::desc& layout) {
   const std::size_t block = channel_block(layout);
   return block > 1 && static_cast<std::size_t>(layout.dims()[1]) % block == 0 ? block : 0;
@@ -27,7 +27,7 @@ PooledShape pooled(const memory::desc& layout) {
           static_cast<std::size_t>(shape[2] / 2), static_cast<std::size_t>(shape[3] / 2), block};
 }
 
-/// The same blocks on maps of half the height and width.
+/// The layout with half the height and width.
 memory::desc halved(const memory::desc& layout) {
   memory::dims shape = layout.dims();
   shape[2] /= 2;
@@ -72,4 +72,4 @@ int add_max_pool_2x2(Builder& builder, const Layer& layer, int input) {
   return output;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -3,17 +3,17 @@
 #include <lockstep/error.h>
 
 #include "engine/onednn/convolution_trial.h"
-#include "engine/onednn/plan_network.h"
+#include "engine/onednn/plan_graph.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// By which primitives the layer is computed, in their order.
+/// The implementations of a layer's steps, in order.
 std::vector<std::string> implementations(const Draft& draft, const std::string& layer) {
   std::vector<std::string> all;
   for (const Step& step : draft.steps)
@@ -21,7 +21,7 @@ std::vector<std::string> implementations(const Draft& draft, const std::string& 
   return all;
 }
 
-/// Measures, and says so once it has taken as long as a user would wonder about.
+/// Measures, and tells the user once it takes noticeable time.
 class Measuring {
  public:
   Measuring(std::size_t count, std::filesystem::path file, const Notice& notice)
@@ -33,8 +33,8 @@ class Measuring {
     if (!said_ && now_seconds() - begin_ > kNoticeable && notice_) {
       said_ = true;
       notice_(fmt::format("timing {} convolutions ({})", count_,
-                          file_.empty() ? "in every run: there is no HOME to keep the choice below"
-                                        : "once; kept in " + file_.string()));
+                          file_.empty() ? "in every run: there is no HOME to save the choice in"
+                                        : "once; saved in " + file_.string()));
     }
     return methods;
   }
@@ -60,12 +60,12 @@ void save(ChoiceCache& cache, const Notice& notice) {
 
 }  // namespace
 
-std::vector<PlannedConvolution> convolutions_of(const dnnl::engine& engine, const Network& network,
+std::vector<PlannedConvolution> convolutions_of(const dnnl::engine& engine, const LayerGraph& graph,
                                                 std::int64_t batch) {
   std::vector<PlannedConvolution> convolutions;
   auto plan = [&](const ChooseMethods& choose) {
-    Layouts layouts(network.parameters.size());
-    return plan_network(engine, network, {batch, true, choose}, layouts);
+    Layouts layouts(graph.parameters.size());
+    return plan_graph(engine, graph, {batch, true, choose}, layouts);
   };
   const Draft direct = plan([&](const ConvolutionShape& shape) {
     convolutions.push_back({shape});
@@ -82,9 +82,9 @@ std::vector<PlannedConvolution> convolutions_of(const dnnl::engine& engine, cons
   return convolutions;
 }
 
-LayerMethods measure_methods(const dnnl::engine& engine, const Network& network, std::int64_t batch,
-                             ChoiceCache& cache, const Notice& notice) {
-  const std::vector<PlannedConvolution> convolutions = convolutions_of(engine, network, batch);
+LayerMethods measure_methods(const dnnl::engine& engine, const LayerGraph& graph,
+                             std::int64_t batch, ChoiceCache& cache, const Notice& notice) {
+  const std::vector<PlannedConvolution> convolutions = convolutions_of(engine, graph, batch);
   std::map<std::string, std::optional<Methods>> by_shape;
   std::map<std::string, ConvolutionShape> unknown;
   for (const auto& [shape, may_differ] : convolutions) {
@@ -104,4 +104,4 @@ LayerMethods measure_methods(const dnnl::engine& engine, const Network& network,
   return methods;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,4 +1,4 @@
-// Methods by measurement, for every convolution of a network.
+// Measures the best methods for every convolution of a model.
 #pragma once
 
 #include "engine/onednn/choice_cache.h"
@@ -8,23 +8,23 @@
 
 #include <functional>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// A network's convolutions in training with batches of this size; `may_differ` by whether another
-/// method than direct would make a difference.
+/// A convolution of a model in training with batches of this size. `may_differ`: whether a method
+/// other than direct changes its steps.
 struct PlannedConvolution {
   ConvolutionShape shape;
   bool may_differ = false;
 };
-std::vector<PlannedConvolution> convolutions_of(const dnnl::engine& engine, const Network& network,
+std::vector<PlannedConvolution> convolutions_of(const dnnl::engine& engine, const LayerGraph& graph,
                                                 std::int64_t batch);
 
-/// Something that the user should know of.
+/// Called with a text for the user.
 using Notice = std::function<void(const std::string&)>;
 
-/// What is fastest for each convolution on this machine, with the threads that this thread computes
-/// with: as the cache says, or else measured now and kept. That it cannot be kept is no error.
-LayerMethods measure_methods(const dnnl::engine& engine, const Network& network, std::int64_t batch,
-                             ChoiceCache& cache, const Notice& notice = {});
+/// The fastest methods of each convolution on this machine, with this thread's number of threads:
+/// from the cache, or measured and saved. An error in saving is only reported to `notice`.
+LayerMethods measure_methods(const dnnl::engine& engine, const LayerGraph& graph,
+                             std::int64_t batch, ChoiceCache& cache, const Notice& notice = {});
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -39,7 +39,7 @@ std::string_view name_of(Method method) {
     case Method::product:
       return "product";
   }
-  LOCKSTEP_CHECK(false, "there is no method {}", static_cast<int>(method));
+  LOCKSTEP_CHECK(false, "unknown method {}", static_cast<int>(method));
 }
 
 nlohmann::json to_json(const Methods& methods) {
@@ -78,4 +78,4 @@ std::optional<LayerMethods> layer_methods_from(const nlohmann::json& json) {
   return methods;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -2,7 +2,7 @@
 
 #include "base/vector_unit.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 const NormKernels& norm_kernels_for(VectorUnit unit) {
   return version_for(unit, plain_norm_kernels, avx2_norm_kernels, avx512_norm_kernels)();
@@ -13,4 +13,4 @@ const NormKernels& norm_kernels() {
   return best;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

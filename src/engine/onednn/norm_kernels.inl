@@ -4,11 +4,11 @@
 
 #define LOCKSTEP_INLINE __attribute__((always_inline))
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// Calls run with the block and the ReLU as constants.
+/// Calls run with block and ReLU as compile-time constants.
 template <typename Run>
 void specialise(std::size_t block, bool relu, const Run& run) {
   if (block == 16)
@@ -19,7 +19,7 @@ void specialise(std::size_t block, bool relu, const Run& run) {
     relu ? run.template operator()<1, true>() : run.template operator()<1, false>();
 }
 
-/// Where a plane begins.
+/// The offset of a plane.
 std::size_t begin_of(std::size_t sample, std::size_t plane, const NormShape& shape) {
   return (sample * shape.planes + plane) * shape.plane();
 }
@@ -32,7 +32,7 @@ void for_each_plane(const NormShape& shape, const Body& body) {
     for (std::size_t plane = 0; plane < shape.planes; ++plane) body(sample, plane);
 }
 
-/// Sums that body(sums of a plane, sample, plane) adds to, over the samples.
+/// Sums over the samples; body(sums of a plane, sample, plane) adds to them.
 template <std::size_t block, typename Body>
 void sum_planes(const NormSums& sums, const NormShape& shape, const Body& body) {
   const std::size_t count = 2 * shape.channels();
@@ -51,13 +51,13 @@ void sum_planes(const NormSums& sums, const NormShape& shape, const Body& body) 
   }
 }
 
-/// A plane's terms.
+/// The terms of a plane's channels.
 template <std::size_t block>
 struct PlaneTerms {
   PlaneTerms(const NormTerms& terms, std::size_t plane)
       : origin(terms.origin, plane), scale(terms.scale, plane), shift(terms.shift, plane) {}
 
-  /// `gradient` becomes zero where the normalised value is not positive.
+  /// Sets `gradient` to zero where the normalised value is not positive.
   LOCKSTEP_INLINE void cut(Values& gradient, const Values& difference, std::size_t vector) const {
     const Values normalised = difference * scale.at[vector] + shift.at[vector];
     gradient = normalised > 0 ? gradient : Values{};
@@ -66,11 +66,11 @@ struct PlaneTerms {
   Term<block> origin, scale, shift;
 };
 
-void moments(const float* input, const NormSums& sums, const NormShape& shape) {
+void deviation_sums(const float* input, const NormSums& sums, const NormShape& shape) {
   specialise(shape.block, false, [&]<std::size_t block, bool>() {
     sum_planes<block>(
         sums, shape, [&](PlaneSums<block>& its, std::size_t sample, std::size_t plane) {
-          // A channel's first value: those of a block lie at the begin of its plane.
+          // A channel's first value: those of a block are at the begin of its plane.
           const Term<block> first(input + begin_of(0, plane, shape) - plane * block, plane);
           const float* values = input + begin_of(sample, plane, shape);
           for_each_vector<block>(
@@ -92,7 +92,7 @@ void normalise_plane(const float* input, float* output, const PlaneTerms<block>&
         Values value{};
         load(value, input + at, count);
         value = (value - terms.origin.at[i]) * terms.scale.at[i] + terms.shift.at[i];
-        if constexpr (relu) value = value < 0 ? Values{} : value;  // what is no number stays so
+        if constexpr (relu) value = value < 0 ? Values{} : value;  // NaN stays NaN
         store(value, output + at, count);
       });
 }
@@ -163,4 +163,4 @@ void input_gradient(const float* input, const float* gradient, float* output,
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,10 +1,11 @@
 #include "engine/onednn/norm_kernels.inl"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 const NormKernels& avx512_norm_kernels() {
-  static const NormKernels kernels{"avx512", moments, normalise, gradient_sums, input_gradient};
+  static const NormKernels kernels{"avx512", deviation_sums, normalise, gradient_sums,
+                                   input_gradient};
   return kernels;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,10 +1,10 @@
-// What the loops of norm_kernels.inl are made of: vectors of 8 values, written with the compiler's
-// own, and how a plane is cut into them.
+// Building blocks of norm_kernels.inl: vectors of 8 values, written with the compiler's vector
+// extensions, and the division of a plane into vectors.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -13,13 +13,13 @@ typedef float Values __attribute__((vector_size(32)));
 typedef std::int32_t Flags __attribute__((vector_size(32)));
 typedef double Sums __attribute__((vector_size(64)));
 
-/// Vectors of a pixel: one that a block of 16 channels begins, one that ends it.
+/// Vectors per pixel: two for a block of 16 channels, one otherwise.
 template <std::size_t block>
 constexpr std::size_t kVectors = block > kLanes ? block / kLanes : 1;
 
-// Vectors are arguments, not results: how one is returned depends on the vector unit.
+// Vectors are passed by reference, because the ABI of returning them depends on the vector unit.
 
-/// What is beyond `count` stays as it was.
+/// Elements beyond `count` stay unchanged.
 template <typename Vector>
 inline void load(Vector& vector, const float* from, std::size_t count = kLanes) {
   std::memcpy(&vector, from, count * sizeof(float));
@@ -29,7 +29,7 @@ inline void store(const Values& vector, float* to, std::size_t count = kLanes) {
   std::memcpy(to, &vector, count * sizeof(float));
 }
 
-/// Of a number a channel, those of the plane's `vector`-th vector.
+/// The values of a per-channel array for vector `vector` of the plane's pixels.
 template <std::size_t block>
 inline void load_term(Values& values, const float* by_channel, std::size_t plane,
                       std::size_t vector) {
@@ -47,7 +47,7 @@ struct Term {
   Values at[kVectors<block>];
 };
 
-/// Two sums a channel of a plane, over all that is added.
+/// Two sums per channel of a plane.
 template <std::size_t block>
 struct PlaneSums {
   void add(std::size_t vector, const Values& one, const Values& other) {
@@ -72,8 +72,8 @@ struct PlaneSums {
   Sums second[kVectors<block>] = {};
 };
 
-/// Calls body(number of the vector within its pixel, where it begins, its length) for all vectors
-/// of a plane. A channel that lies by itself may end with a shorter one.
+/// Calls body(number of the vector within its pixel, offset, length) for all vectors of a plane. Without
+/// blocks, a channel may end with a shorter vector.
 template <std::size_t block, typename Body>
 inline void for_each_vector(std::size_t length, const Body& body) {
   std::size_t at = 0;
@@ -85,4 +85,4 @@ inline void for_each_vector(std::size_t length, const Body& body) {
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -8,7 +8,7 @@
 #include "engine/onednn/describe.h"
 #include "engine/onednn/parameter_store.h"
 #include "engine/onednn/plan_empty_batch.h"
-#include "engine/onednn/plan_network.h"
+#include "engine/onednn/plan_graph.h"
 #include "engine/onednn/sequential_engine.h"
 #include "engine/seeded_model.h"
 #include "models/model.h"
@@ -16,23 +16,23 @@
 #include <cstring>
 #include <map>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace onednn {
 namespace {
 
 class OnednnEngine : public Engine {
  public:
-  OnednnEngine(std::shared_ptr<torch::nn::Module> model, const Network& network,
+  OnednnEngine(std::shared_ptr<torch::nn::Module> model, const LayerGraph& graph,
                const OnednnEngineOptions& options)
       : model_(std::move(model)),
-        network_(fuse_relu(network)),
-        together_(normalises_together(network_)),
-        methods_(choose_methods(options, dnnl_, network_)),
+        graph_(fuse_relu(graph)),
+        together_(normalises_together(graph_)),
+        methods_(choose_methods(options, dnnl_, graph_)),
         smoothing_(options.label_smoothing),
-        layouts_(network_.parameters.size()) {
+        layouts_(graph_.parameters.size()) {
     make_plan({static_cast<std::int64_t>(options.batch), true});
-    store_.emplace(dnnl_, network_, layouts_);
+    store_.emplace(dnnl_, graph_, layouts_);
     take_weights_of_model();
     for (auto& [key, plan] : plans_) plan->use_weights(store_->places());
   }
@@ -56,7 +56,7 @@ class OnednnEngine : public Engine {
 
   Score forward(const data::Batch& batch) override {
     forwarded_ = Forwarded::nothing;
-    // Batch norm over all ranks needs this one, too.
+    // Batch norm over all ranks needs this rank too.
     if (batch.size() == 0 && !together_) return {};
     trained_ = &plan_for(batch.size(), true);
     forwarded_ = batch.size() == 0 ? Forwarded::no_images : Forwarded::batch;
@@ -83,7 +83,7 @@ class OnednnEngine : public Engine {
 
   void record_in(observe::Trace* trace) override { trace_ = trace; }
 
-  std::vector<ArrayView> statistics() override { return models::buffer_views(*model_); }
+  std::vector<ArrayView> running_statistics() override { return models::buffer_views(*model_); }
 
   std::vector<models::StoredTensor> parameter_state() const override {
     const std::vector<torch::Tensor> tensors = model_->parameters();
@@ -114,7 +114,7 @@ class OnednnEngine : public Engine {
   }
 
  private:
-  /// What the arena holds.
+  /// The contents of the arena.
   enum class Forwarded { nothing, no_images, batch, evaluated };
 
   struct Key {
@@ -133,18 +133,18 @@ class OnednnEngine : public Engine {
     return plan;
   }
 
-  /// All plans share one arena, as large as the largest needs.
+  /// All plans use one arena, as large as the largest plan needs.
   Plan& make_plan(const Key& key) {
     const PlanOptions options{key.batch, key.training, methods_, key.training ? smoothing_ : 0};
-    auto plan = std::make_unique<Plan>(
-        dnnl_, key.batch == 0 ? plan_empty_batch(dnnl_, network_, layouts_)
-                              : plan_network(dnnl_, network_, options, layouts_));
+    auto plan = std::make_unique<Plan>(dnnl_, key.batch == 0
+                                                  ? plan_empty_batch(dnnl_, graph_, layouts_)
+                                                  : plan_graph(dnnl_, graph_, options, layouts_));
     Plan& made = *plans_.emplace(key, std::move(plan)).first->second;
     if (made.arena_bytes() <= arena_.bytes()) {
       made.use_arena(arena_.data());
       return made;
     }
-    arena_ = {};  // before the larger one: both may not fit
+    arena_ = {};  // freed first, because both may not fit
     arena_ = AlignedMemory(made.arena_bytes());
     for (auto& [other, its] : plans_) its->use_arena(arena_.data());
     return made;
@@ -157,12 +157,12 @@ class OnednnEngine : public Engine {
   }
 
   const dnnl::engine dnnl_{dnnl::engine::kind::cpu, 0};
-  /// Its buffers are batch norm's statistics; its parameters are where plain copies pass through.
+  /// Its buffers are the running statistics; its parameters hold plain copies for load and save.
   const std::shared_ptr<torch::nn::Module> model_;
-  const Network network_;
-  const bool together_;  ///< batch norm is over all ranks
+  const LayerGraph graph_;
+  const bool together_;  ///< whether batch norm is over all ranks
   const ChooseMethods methods_;
-  const double smoothing_;  ///< of labels
+  const double smoothing_;  ///< label smoothing factor
   Layouts layouts_;
   AlignedMemory arena_;
   std::map<Key, std::unique_ptr<Plan>> plans_;
@@ -170,7 +170,7 @@ class OnednnEngine : public Engine {
   std::vector<float*> gradients_;
   ArrayView flat_gradients_;
   Ready ready_;
-  Plan* trained_ = nullptr;  ///< by the last forward
+  Plan* trained_ = nullptr;  ///< the plan of the last forward
   Forwarded forwarded_ = Forwarded::nothing;
   observe::Trace* trace_ = nullptr;
 };
@@ -195,8 +195,8 @@ void require_plan_for(torch::nn::Sequential model, const data::ImageShape& image
 
 std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential model,
                                            const OnednnEngineOptions& options) {
-  const onednn::Network network = onednn::describe(model, options.images);
-  return std::make_unique<onednn::OnednnEngine>(model.ptr(), network, options);
+  const onednn::LayerGraph graph = onednn::describe(model, options.images);
+  return std::make_unique<onednn::OnednnEngine>(model.ptr(), graph, options);
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,6 +1,6 @@
-// The onednn engine: forward and backward by a plan of oneDNN's primitives that is made once for
-// each batch size. Activations, weights and gradients stay in the layouts that the primitives like
-// best. Takes the models that describe.h knows, in float32.
+// The onednn engine: forward and backward by a plan of oneDNN primitives that is made once for each
+// batch size. Activations, weights and gradients stay in the primitives' preferred layouts.
+// Supports the models of describe.h, in float32.
 #pragma once
 
 #include <lockstep/group.h>
@@ -13,41 +13,41 @@
 #include <optional>
 #include <string_view>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 struct OnednnEngineOptions {
   std::string_view model = "lenet5";
-  data::ImageShape images;     ///< of the batches to come
-  std::uint64_t seed = 0;      ///< for the initial weights, which are the torch engine's
-  double label_smoothing = 0;  ///< of training's loss, as PyTorch defines it
+  data::ImageShape images;     ///< shape of the images in batches
+  std::uint64_t seed = 0;      ///< seed of the initial weights, the same as the torch engine's
+  double label_smoothing = 0;  ///< label smoothing factor of the training loss, as in PyTorch
   bool zero_gamma = false;     ///< see make_seeded_model
-  /// Images of a usual step. Layouts of weights are chosen for it; other batches may cost more.
+  /// Images in a usual step. Layouts of weights are chosen for it; other batches may be slower.
   std::size_t batch = 64;
-  /// "fixed": Winograd's method for convolutions whose shape suits it; "direct": none; "auto": what
-  /// is fastest here, with such batches and this thread's threads, which is measured unless
-  /// `methods` has it.
+  /// "fixed": Winograd for convolutions of suitable shape; "direct": no Winograd; "auto": the
+  /// fastest here with such batches and this thread's number of threads, measured unless `methods`
+  /// is given.
   std::string_view convolutions = "fixed";
-  nlohmann::json methods = {};  ///< what choose_convolutions() said; for "auto" only
-  /// Where there is one, batch norm is over the batches of this group's ranks: forward and backward
-  /// are collectives, also with an empty batch.
+  nlohmann::json methods = {};  ///< the result of choose_convolutions(); for "auto" only
+  /// If set, batch norm is over the batches of this group's ranks: forward and backward are
+  /// collectives, also with an empty batch.
   std::optional<Group> batch_norm_group = std::nullopt;
 };
 
-/// How "auto" computes each convolution of the model, as an object by the layers' names: as it was
-/// measured before, or measured now. Engines that are to do the same arithmetic are all given the
-/// same. Tells `notice` what takes noticeable time, or could not be kept. Throws UsageError as
+/// The methods that "auto" chooses for each convolution, as an object by layer name: from the
+/// cache, or measured now. Engines that must give the same bits all need the same object. Calls
+/// `notice` if it takes noticeable time, or if the result could not be saved. Throws UsageError as
 /// make_onednn_engine does.
 nlohmann::json choose_convolutions(const OnednnEngineOptions& options,
                                    const std::function<void(const std::string&)>& notice);
 
-/// Whether it is such an object, from wherever it comes.
+/// Whether this is a valid result of choose_convolutions().
 bool are_convolution_methods(const nlohmann::json& methods);
 
 /// Whether this build has the engine.
 bool has_onednn_engine();
 
-/// Several may live in one process, on threads of their own. Throws UsageError for a model that is
-/// not known, does not take such images or has a layer that no plan can hold.
+/// One process may have several engines on different threads. Throws UsageError for an unknown
+/// model, unsupported images or an unsupported layer.
 std::unique_ptr<Engine> make_onednn_engine(const OnednnEngineOptions& options);
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

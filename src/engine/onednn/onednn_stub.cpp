@@ -1,19 +1,19 @@
-// In builds without oneDNN, or whose libtorch has another version of it inside.
+// Replaces the engine in builds without oneDNN, or with a libtorch that contains another version of
+// it.
 #include <lockstep/error.h>
 
 #include "engine/onednn/onednn_engine.h"
 #include "engine/onednn/onednn_version.h"
 #include "engine/onednn/sequential_engine.h"
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace {
 
 [[noreturn]] void refuse_sequential() {
   throw UsageError(
-      "this build of Lockstep has no onednn engine, for want of oneDNN or of a libtorch that "
-      "shares "
-      "it: use DistributedDataParallel");
+      "this build of Lockstep has no onednn engine, because it lacks oneDNN or a libtorch that "
+      "uses the same oneDNN: use DistributedDataParallel");
 }
 
 }  // namespace
@@ -47,4 +47,4 @@ std::unique_ptr<Engine> make_onednn_engine(torch::nn::Sequential, const OnednnEn
   refuse_sequential();
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

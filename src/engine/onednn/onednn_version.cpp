@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 std::map<std::string, std::string> onednn_version() {
   const dnnl_version_t* version = dnnl_version();
@@ -12,4 +12,4 @@ std::map<std::string, std::string> onednn_version() {
            fmt::format("{:#x}", static_cast<int>(dnnl::get_effective_cpu_isa()))}};
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

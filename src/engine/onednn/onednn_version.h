@@ -1,12 +1,12 @@
-// Which oneDNN this build has, if any.
+// The version of oneDNN in this build.
 #pragma once
 
 #include <map>
 #include <string>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 /// oneDNN's part of library_versions(); empty in a build without it.
 std::map<std::string, std::string> onednn_version();
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -4,13 +4,13 @@
 
 #include <cstring>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
 namespace {
 
-/// Two layouts that differ have different texts.
+/// A text that identifies the layout.
 std::string text_of(const memory::desc& layout) {
   const auto& blocking = layout.data.format_desc.blocking;
   std::string text = fmt::format("kind {}", static_cast<int>(layout.data.format_kind));
@@ -24,13 +24,13 @@ std::string text_of(const memory::desc& layout) {
 
 }  // namespace
 
-ParameterStore::ParameterStore(const dnnl::engine& engine, const Network& network,
+ParameterStore::ParameterStore(const dnnl::engine& engine, const LayerGraph& graph,
                                const Layouts& layouts)
     : engine_(engine) {
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     layouts_.push_back(layouts[i].value());
     parameters_.push_back(
-        {network.parameters[i].name, layouts_[i].get_size() / sizeof(float), text_of(layouts_[i])});
+        {graph.parameters[i].name, layouts_[i].get_size() / sizeof(float), text_of(layouts_[i])});
   }
   const sync::Layout flat(parameters_, DataType::float32);
   memory_ = AlignedMemory(flat.bytes());
@@ -55,7 +55,7 @@ void ParameterStore::from_plain(std::size_t parameter, const float* plain, float
 void ParameterStore::reorder(const memory::desc& from_layout, const float* from,
                              const memory::desc& to_layout, float* to) const {
   dnnl::stream stream(engine_);
-  memory source(from_layout, engine_, const_cast<float*>(from));  // only read
+  memory source(from_layout, engine_, const_cast<float*>(from));  // not written
   memory destination(to_layout, engine_, to);
   dnnl::reorder(source, destination).execute(stream, source, destination);
   stream.wait();
@@ -70,4 +70,4 @@ void ParameterStore::move_to(const ArrayView& weights, const std::vector<sync::S
   memory_ = {};
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

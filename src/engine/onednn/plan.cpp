@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -51,7 +51,7 @@ void Plan::use(Home home, std::span<float* const> places) {
 
 Score Plan::forward(const data::Batch& batch, observe::Trace* trace) {
   for (const auto& [step, operand] : images_)
-    set(step, operand, const_cast<float*>(batch.pixels.data()));  // never written
+    set(step, operand, const_cast<float*>(batch.pixels.data()));  // not written
   pass_.labels = batch.labels;
   pass_.score = {};
   for (std::size_t i = 0; i < draft_.first_of_backward; ++i) run(i, trace);
@@ -83,4 +83,4 @@ void Plan::run(std::size_t number, observe::Trace* trace) {
                 .end = clock_()});
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,6 +1,6 @@
-// Plan: the forward and backward pass of a network for one batch size, as two lists of steps whose
-// primitives, layouts and memory are all decided. Running it allocates nothing (oneDNN itself makes
-// small allocations, and so do the messages of batch norm over all ranks).
+// Plan: the forward and backward pass of a model for one batch size, as two lists of steps with
+// fixed primitives, layouts and memory. Running it allocates nothing (except for small allocations
+// of oneDNN itself, and of the messages of batch norm over all ranks).
 #pragma once
 
 #include "engine/engine.h"
@@ -13,17 +13,17 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// Whose memory an operand lies in.
+/// The memory of an operand.
 enum class Home {
-  arena,      ///< of the plan; number: the buffer
+  arena,      ///< the plan's arena; number: the buffer
   weights,    ///< number: the parameter
   gradients,  ///< number: the parameter
-  images      ///< of the batch
+  images      ///< the batch
 };
 
-/// What a step reads or writes: where it lies, and how.
+/// An input or output of a step: its memory and its layout.
 struct Operand {
   Home home = Home::arena;
   std::size_t number = 0;
@@ -34,34 +34,34 @@ struct Operand {
   }
 };
 
-/// What a kernel of our own is told, beside where its operands lie.
+/// Arguments of our kernels, in addition to their operands.
 struct Pass {
   std::span<const std::int64_t> labels;
-  double factor = 1;  ///< backward: of the mean loss
-  Score score;        ///< forward: for the kernel of the loss to fill in
+  double factor = 1;  ///< backward: factor of the mean loss
+  Score score;        ///< forward: written by the kernel of the loss
 };
 
 using Kernel = std::function<void(std::span<float* const> operands, Pass& pass)>;
 
-/// One primitive of oneDNN or one kernel of our own.
+/// One oneDNN primitive or one of our kernels.
 struct Step {
   std::string name;            ///< "features.0 forward"
-  std::string implementation;  ///< as oneDNN calls it: "jit:avx512_core"
+  std::string implementation;  ///< oneDNN's name: "jit:avx512_core"
   dnnl::primitive primitive;
-  std::vector<std::pair<int, Operand>> operands;  ///< with oneDNN's name for each, such as
-                                                  ///< DNNL_ARG_SRC; a kernel gets them in order
+  std::vector<std::pair<int, Operand>> operands;  ///< with oneDNN's argument, such as DNNL_ARG_SRC;
+                                                  ///< a kernel gets them in this order
   Kernel kernel;                   ///< runs instead of the primitive, if there is one
   std::vector<std::size_t> ready;  ///< parameters whose gradients are final after it
 };
 
-/// What a plan is made of: see Builder.
+/// The result of a Builder, from which a plan is made.
 struct Draft {
   std::vector<Step> steps;
-  std::size_t first_of_backward = 0;  ///< the number of steps for a plan that only evaluates
+  std::size_t first_of_backward = 0;  ///< the number of steps in a plan for evaluation
   Arena arena;                        ///< with its buffers placed
 };
 
-/// One thread at a time.
+/// Thread safety: one thread at a time.
 class Plan {
  public:
   Plan(const dnnl::engine& engine, Draft draft);
@@ -69,23 +69,23 @@ class Plan {
   std::size_t arena_bytes() const { return draft_.arena.bytes(); }
   const std::vector<Step>& steps() const { return draft_.steps; }
 
-  /// Where things lie from now on. The arena has arena_bytes() at a multiple of Arena::kAlignment
-  /// and keeps nothing between a forward and the next; weights and gradients are given by
-  /// parameter.
+  /// Set the memory of all following passes. The arena has arena_bytes(), aligned to
+  /// Arena::kAlignment, and holds nothing between a backward and the next forward. Weights and
+  /// gradients are given by parameter.
   void use_arena(std::byte* arena);
   void use_weights(std::span<float* const> weights) { use(Home::weights, weights); }
   void use_gradients(std::span<float* const> gradients) { use(Home::gradients, gradients); }
 
-  /// What times in traces are by: another clock than now_seconds(), in seconds as well.
+  /// Sets the clock of traces, in seconds; now_seconds() by default.
   void use_clock(double (*clock)()) { clock_ = clock; }
 
   /// Engine's forward, backward and evaluate, for a batch of the plan's size. Steps are written to
-  /// the trace, if there is one.
+  /// the trace unless it is null.
   Score forward(const data::Batch& batch, observe::Trace* trace);
   void backward(double factor, const Engine::Ready& ready, observe::Trace* trace);
 
  private:
-  /// A step with its operands' memory.
+  /// The operands of a step, bound to memory.
   struct Bound {
     std::vector<dnnl::memory> memories;
     std::vector<dnnl_exec_arg_t> arguments;
@@ -99,9 +99,10 @@ class Plan {
   Draft draft_;
   dnnl::stream stream_;
   std::vector<Bound> bound_;
-  std::vector<std::pair<std::size_t, std::size_t>> images_;  ///< steps and operands that take them
+  std::vector<std::pair<std::size_t, std::size_t>>
+      images_;  ///< steps and operands that read images
   Pass pass_;
   double (*clock_)() = now_seconds;
 };
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -35,11 +35,11 @@ void add_parameters(Builder& builder, const Layer& layer) {
 
 }  // namespace
 
-Draft plan_empty_batch(const dnnl::engine& engine, const Network& network, Layouts& layouts) {
+Draft plan_empty_batch(const dnnl::engine& engine, const LayerGraph& graph, Layouts& layouts) {
   Builder builder(engine, {.batch = 0}, layouts);
-  for (const Layer& layer : network.layers) {
+  for (const Layer& layer : graph.layers) {
     if (layer.weight == kNone) continue;
-    const auto& shape = network.parameters[static_cast<std::size_t>(layer.weight)].shape;
+    const auto& shape = graph.parameters[static_cast<std::size_t>(layer.weight)].shape;
     if (layer.group)
       add_sync_batch_norm(builder, layer, static_cast<std::size_t>(shape[0]));
     else
@@ -48,9 +48,9 @@ Draft plan_empty_batch(const dnnl::engine& engine, const Network& network, Layou
   return builder.finish();
 }
 
-bool normalises_together(const Network& network) {
-  return std::ranges::any_of(network.layers,
+bool normalises_together(const LayerGraph& graph) {
+  return std::ranges::any_of(graph.layers,
                              [](const Layer& layer) { return layer.group.has_value(); });
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,17 +1,17 @@
-// The plan of a rank that has no images while others have: where batch norm is over all ranks, they
-// need it.
+// The plan of a rank without images. If batch norm is over all ranks, the others wait for its
+// messages.
 #pragma once
 
 #include "engine/onednn/builder.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// Takes part in all that the layers send, in the order of plan_network(). Backward says which
-/// parameters are ready, but the gradients of layers that send nothing are the caller's to clear.
+/// Sends all messages of the layers, in the order of plan_graph(). Backward reports which
+/// parameters are ready, but the caller must clear the gradients of layers without messages.
 /// REQUIRES: the layouts are decided.
-Draft plan_empty_batch(const dnnl::engine& engine, const Network& network, Layouts& layouts);
+Draft plan_empty_batch(const dnnl::engine& engine, const LayerGraph& graph, Layouts& layouts);
 
-/// Whether there are layers that send.
-bool normalises_together(const Network& network);
+/// Whether there are layers with messages.
+bool normalises_together(const LayerGraph& graph);
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -2,7 +2,7 @@
 
 #include "base/vector_unit.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 const PoolKernels& pool_kernels_for(VectorUnit unit) {
   return version_for(unit, plain_pool_kernels, avx2_pool_kernels, avx512_pool_kernels)();
@@ -13,4 +13,4 @@ const PoolKernels& pool_kernels() {
   return best;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,20 +1,21 @@
-// Max pooling over windows of 2×2 on maps whose channels lie in blocks: the inner loops, compiled
-// once for each vector unit. oneDNN's own keep four times as much for each choice and take several
-// times as long.
+// The inner loops of max pooling with 2×2 windows on blocks of channels, compiled once for each
+// vector unit. oneDNN's own store four times as many bytes per choice and take several times as
+// long.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace lockstep {
-enum class VectorUnit;  // of base/vector_unit.h, whose inline functions are not for all units
+namespace lockstep::internal {
+enum class VectorUnit;  // in base/vector_unit.h, whose inline functions must not be compiled per
+                        // unit
 }
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-/// Of what comes out. A plane is an image's map of one block of channels: rows of pixels, each of
-/// which has a value for every channel of the block.
+/// The shape of the output. A plane is an image's map of one block of channels: rows of pixels,
+/// each with a value for every channel of the block.
 struct PooledShape {
   std::size_t planes = 0;
   std::size_t height = 0;
@@ -25,23 +26,23 @@ struct PooledShape {
 struct PoolKernels {
   std::string_view name;  ///< "avx512", "avx2" or "plain"
 
-  /// The largest of each window; in `choices`, if given, which of the four it was, row by row: the
-  /// first of those that are equal.
+  /// Writes the maximum of each window, and to `choices`, unless null, which of the four it was,
+  /// row by row: the first of equal ones.
   void (*forward)(const float* input, float* output, std::uint8_t* choices,
                   const PooledShape& shape);
 
-  /// Each gradient goes to what was chosen, zeros to the other three.
+  /// Each gradient goes to the chosen input; the other three get zeros.
   void (*backward)(const float* gradient, const std::uint8_t* choices, float* input_gradient,
                    const PooledShape& shape);
 };
 
-/// The best that this machine can run. All give the same bits.
+/// The fastest kernels that this machine can run. All give the same bits.
 const PoolKernels& pool_kernels();
 
-// One a vector unit; calling one that the machine lacks ends the process.
+// The kernels of each vector unit. REQUIRES: the machine has the unit.
 const PoolKernels& pool_kernels_for(VectorUnit unit);
 const PoolKernels& plain_pool_kernels();
 const PoolKernels& avx2_pool_kernels();
 const PoolKernels& avx512_pool_kernels();
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,10 +1,9 @@
-// The loops of pool_kernels.h, written with the compiler's own vectors: it makes of them what the
-// vector unit has.
+// The loops of pool_kernels.h, written with the compiler's vector extensions.
 #include "engine/onednn/pool_kernels.h"
 
 #include <cstring>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -26,13 +25,13 @@ struct Pixel<8> {
   typedef std::uint8_t Bytes __attribute__((vector_size(8)));
 };
 
-/// Into its argument: how a vector is returned depends on the vector unit.
+/// Writes to its argument, because the ABI of returning vectors depends on the vector unit.
 template <typename Vector>
 void load(Vector& vector, const void* from) {
   std::memcpy(&vector, from, sizeof vector);
 }
 
-/// Where the four pixels of a window begin, from the first.
+/// Offsets of the four pixels of a window, from the first.
 template <std::size_t block>
 struct Corners {
   explicit Corners(std::size_t width) : at{0, block, 2 * width * block, (2 * width + 1) * block} {}
@@ -110,4 +109,4 @@ void backward(const float* gradient, const std::uint8_t* choices, float* input_g
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

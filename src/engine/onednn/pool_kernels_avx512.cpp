@@ -1,10 +1,10 @@
 #include "engine/onednn/pool_kernels.inl"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 const PoolKernels& avx512_pool_kernels() {
   static const PoolKernels kernels{"avx512", forward, backward};
   return kernels;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,6 +1,6 @@
 #include "engine/onednn/layers.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -15,7 +15,7 @@ int add_pool(Builder& builder, const Layer& layer, int input) {
   const memory::dims sizes{size[0], size[1]};
   const memory::dims strides{stride[0], stride[1]};
   const memory::dims left{padding[0], padding[1]};
-  // Windows that do not fit any more are left out: only as much padding as those that do reach.
+  // Incomplete windows are dropped: the padding ends with the last complete one.
   memory::dims right;
   for (std::size_t i = 0; i < 2; ++i)
     right.push_back((shape[i + 2] - 1) * stride[i] + size[i] - layout.dims()[i + 2] - padding[i]);
@@ -28,7 +28,7 @@ int add_pool(Builder& builder, const Layer& layer, int input) {
                                        /*overwritable=*/true);
   std::vector<std::pair<int, Operand>> operands{{DNNL_ARG_SRC, builder.value(input)},
                                                 {DNNL_ARG_DST, builder.value(output)}};
-  std::vector<std::pair<int, Operand>> choices;  // which value of each window was the largest
+  std::vector<std::pair<int, Operand>> choices;  // which value of each window was the maximum
   if (training && forward.workspace_desc().get_size() > 0)
     choices.emplace_back(DNNL_ARG_WORKSPACE, builder.buffer(forward.workspace_desc()));
   operands.insert(operands.end(), choices.begin(), choices.end());
@@ -50,4 +50,4 @@ int add_pool(Builder& builder, const Layer& layer, int input) {
   return output;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

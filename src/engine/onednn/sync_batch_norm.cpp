@@ -2,7 +2,7 @@
 #include "engine/onednn/layers.h"
 #include "engine/onednn/sync_norm.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
@@ -26,7 +26,7 @@ void add_backward(Builder& builder, const Layer& layer, int input, int output,
                  norm->differentiate_parameters(places[0], places[1], places[2], places[3]);
                },
                {layer.bias, layer.weight});
-  // Also where nobody wants it, since all ranks must send: they need not know why.
+  // Added even if the gradient is not needed, because all ranks must send.
   const Operand result = builder.buffer(values.layout);
   builder.step(layer.name + " backward to its input",
                {values, gradient, builder.weights(layer.weight), result},
@@ -60,4 +60,4 @@ int add_sync_batch_norm(Builder& builder, const Layer& layer, int input) {
   return output;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,6 +1,6 @@
 #include "engine/onednn/sync_norm.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 SyncNorm::SyncNorm(const Layer& layer, std::size_t channels, const NormShape& shape)
     : group_(layer.group.value()),
@@ -18,33 +18,34 @@ SyncNorm::SyncNorm(const Layer& layer, std::size_t channels, const NormShape& sh
       of_value_(origin_),
       gradient_shift_(origin_) {}
 
-ddp::Moments SyncNorm::moments_of(const float* input) {
-  ddp::Moments moments{static_cast<double>(shape_.samples * shape_.pixels),
-                       std::vector<double>(channels_), std::vector<double>(channels_)};
-  if (shape_.samples == 0) return moments;
-  norm_kernels().moments(input, sums(), shape_);
+ddp::ChannelStatistics SyncNorm::statistics_of(const float* input) {
+  ddp::ChannelStatistics statistics{static_cast<double>(shape_.samples * shape_.pixels),
+                                    std::vector<double>(channels_), std::vector<double>(channels_)};
+  if (shape_.samples == 0) return statistics;
+  norm_kernels().deviation_sums(input, sums(), shape_);
   for (std::size_t i = 0; i < channels_; ++i) {
     const float first = input[i / shape_.block * shape_.plane() + i % shape_.block];
-    moments.set(i, first, sums_[i], sums_[shape_.channels() + i]);
+    statistics.set(i, first, sums_[i], sums_[shape_.channels() + i]);
   }
-  return moments;
+  return statistics;
 }
 
-void SyncNorm::keep_running(const ddp::Moments& moments) {
-  const double share = running_.momentum;
+void SyncNorm::keep_running(const ddp::ChannelStatistics& statistics) {
+  const double momentum = running_.momentum;
   for (std::size_t i = 0; i < channels_; ++i) {
-    const double variance = moments.squares[i] / (moments.count - 1);  // of a sample
-    running_.mean[i] = static_cast<float>((1 - share) * running_.mean[i] + share * moments.mean[i]);
+    const double variance = statistics.squares[i] / (statistics.count - 1);  // unbiased
+    running_.mean[i] =
+        static_cast<float>((1 - momentum) * running_.mean[i] + momentum * statistics.mean[i]);
     running_.variance[i] =
-        static_cast<float>((1 - share) * running_.variance[i] + share * variance);
+        static_cast<float>((1 - momentum) * running_.variance[i] + momentum * variance);
   }
   ++*running_.batches;
 }
 
 void SyncNorm::find_statistics(const float* input) {
-  const ddp::Moments moments = ddp::exchange(group_, moments_of(input));
-  keep_running(moments);
-  normalisation_ = ddp::normalisation_of(moments, running_.epsilon);
+  const ddp::ChannelStatistics statistics = ddp::exchange(group_, statistics_of(input));
+  keep_running(statistics);
+  normalisation_ = ddp::normalisation_of(statistics, running_.epsilon);
 }
 
 void SyncNorm::normalise(const float* input, const float* weight, const float* bias,
@@ -86,4 +87,4 @@ void SyncNorm::differentiate_input(const float* input, const float* gradient, co
                                 shape_);
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -2,13 +2,13 @@
 
 #include <omp.h>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 using dnnl::memory;
 
 namespace {
 
-/// Scratch memory, as the arena's buffers are described.
+/// A scratch buffer of the arena.
 Operand floats(Builder& builder, std::size_t count) {
   return builder.buffer(plain({static_cast<std::int64_t>(count)}));
 }
@@ -74,4 +74,4 @@ void add_tile_backward_weights(Builder& builder, const Layer& layer, const TileS
                {layer.bias, layer.weight});
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

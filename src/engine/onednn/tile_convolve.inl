@@ -1,13 +1,13 @@
-// Forward and backward_data: at every point, (a matrix of weights) · (channels × tiles). Tiles are
-// the lanes: maps are transposed on their way in and out, 16 images by 16 channels at a time, and
-// weights are used as they lie.
+// Forward and backward_data: at every point, (a matrix of weights) · (channels × tiles). Tiles are the
+// lanes: maps are transposed on input and output, 16 images by 16 channels at a time, and weights are
+// used in their stored layout.
 #pragma once
 
 #include "engine/onednn/tile_multiply.inl"
 
 #include <omp.h>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -23,7 +23,7 @@ struct BackwardData : Kind {
   static constexpr Left kLeft = Left::by_row;
 };
 
-/// Blocks of channels of one side, and from one to the next in the weights.
+/// Blocks of channels of one side, and their stride in the weights.
 struct Side {
   std::size_t blocks;
   std::size_t stride;
@@ -54,20 +54,20 @@ struct Convolve {
     return {own + sizes().weights + group.first / kGroup * sizes().result, kPanel * kBlock,
             group.lanes};
   }
-  /// Where a pixel of an image's map of a block begins.
+  /// The offset of a pixel in an image's map of a block.
   std::size_t pixel(const Side& side, std::size_t image, std::size_t block, std::size_t y,
                     std::size_t x) const {
     return (((image * side.blocks + block) * grid.height + y) * grid.width + x) * kBlock;
   }
 
-  /// The windows of 16 images and a block of channels become points.
+  /// Transforms the windows of 16 images and a block of channels to points.
   void transform_windows(std::size_t lane, std::size_t block) const {
     const std::size_t image = lane % grid.padded();
     const std::size_t images = std::min(kBlock, grid.images - std::min(image, grid.images));
     const std::size_t tile = lane / grid.padded();
     Vector window[Pass::kWindow * Pass::kWindow][kBlock] = {};
     for (std::size_t i = 0; i < Pass::kWindow * Pass::kWindow; ++i) {
-      // Above and left of the map these are huge numbers.
+      // Above and left of the map these wrap around to huge numbers.
       const std::size_t y = grid.top(tile) + i / Pass::kWindow - Pass::kMargin;
       const std::size_t x = grid.left(tile) + i % Pass::kWindow - Pass::kMargin;
       if (y >= grid.height || x >= grid.width) continue;
@@ -82,7 +82,7 @@ struct Convolve {
                                     points.stride());
   }
 
-  /// Points become the tiles of 16 images and a block of channels.
+  /// Transforms points to the tiles of 16 images and a block of channels.
   void put_out(const Stack& points, std::size_t row, std::size_t lane, std::size_t block) const {
     Vector tile[Pass::kSize * Pass::kSize][kBlock];
     for (std::size_t i = 0; i < kBlock; ++i)
@@ -100,7 +100,7 @@ struct Convolve {
     }
   }
 
-  /// The weights to `blocks` blocks from `first` on, from `deep` blocks from `begin` on.
+  /// Transforms the weights to `blocks` blocks from `first` on, from `deep` blocks from `begin` on.
   void transform_weights(const Stack& points, std::size_t first, std::size_t blocks,
                          std::size_t begin, std::size_t deep) const {
     for (std::size_t i = 0; i < blocks; ++i)
@@ -113,7 +113,7 @@ struct Convolve {
       }
   }
 
-  /// A block of the weights that are transformed after these.
+  /// A block of the weights that are transformed next.
   Soon soon(std::size_t first, std::size_t begin, std::size_t number) const {
     const bool next_panel = begin + kDeep >= from.blocks;
     const std::size_t next = next_panel ? 0 : begin + kDeep;
@@ -123,8 +123,8 @@ struct Convolve {
     return {weights + block * to.stride + (next + number % deep) * from.stride, kWeightsBlock};
   }
 
-  /// Adds the product of a part of a panel of weights, `deep` blocks from `begin` on, and what
-  /// they belong to in a group of lanes.
+  /// Adds the product of a part of a panel of weights, `deep` blocks from `begin` on, and the points of a
+  /// group of lanes.
   void multiply_group(const Stack& part, const Group& group, const Stack& sums, std::size_t first,
                       std::size_t begin, std::size_t deep, bool asks) const {
     const std::size_t blocks = std::min(kPanel, to.blocks - first);
@@ -137,7 +137,7 @@ struct Convolve {
                               asks ? soon(first, begin, point * blocks + i) : Soon{});
   }
 
-  /// The blocks of output from `first` on, for the lanes of these groups.
+  /// Computes the output blocks from `first` on, for the lanes of these groups.
   void compute_panel(float* own, std::size_t first, std::size_t groups_begin,
                      std::size_t groups_end) const {
     const std::size_t blocks = std::min(kPanel, to.blocks - first);
@@ -164,7 +164,7 @@ struct Convolve {
       compute_panel(scratch + sizes().windows, first, 0, groups_of(grid.lanes()));
   }
 
-  void share(int threads) const {
+  void compute_with(int threads) const {
     const std::size_t panels = divided_up(to.blocks, kPanel);
     const std::size_t groups = groups_of(grid.lanes());
     const std::size_t parts =
@@ -186,4 +186,4 @@ struct Convolve {
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,17 +1,17 @@
-// backward_weights: at every point, (channels of the input × tiles) · (tiles × channels of the
-// output). The output's channels are the lanes, as they lie.
+// backward_weights: at every point, (channels of the input × tiles) · (tiles × channels of the output).
+// The output's channels are the lanes, in their stored order.
 #pragma once
 
 #include "engine/onednn/tile_multiply.inl"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// From `begin` to `end`.
+/// Slice `part` of `parts` equal slices of 0 … all.
 struct Range {
-  Range(std::size_t all, std::size_t share, std::size_t shares)
-      : begin(all * share / shares), end(all * (share + 1) / shares) {}
+  Range(std::size_t all, std::size_t part, std::size_t parts)
+    : begin(all * part / parts), end(all * (part + 1) / parts) {}
   std::size_t begin;
   std::size_t end;
 };
@@ -26,11 +26,11 @@ struct FindGradients {
   float* bias_gradient;
   float* scratch;
   Grid grid;
-  std::size_t in;  ///< blocks of channels
+  std::size_t in;  ///< number of blocks of input channels
   std::size_t out;
-  bool adds;   ///< to the gradients that are there
-  Range from;  ///< blocks of input channels, of this thread
-  Range to;    ///< groups of output channels, of this thread
+  bool adds;   ///< whether to add to the existing gradients
+  Range from;  ///< this thread's blocks of input channels
+  Range to;    ///< this thread's groups of output channels
 
   GradientScratch sizes() const { return {kPoints, grid, from.end - from.begin}; }
   std::size_t rows() const { return grid.images * grid.tiles(); }
@@ -41,7 +41,7 @@ struct FindGradients {
     return weights_gradient + (out_block * in + in_block) * kWeightsBlock;
   }
 
-  /// A square of a map with this corner; outside of the map are zeros. Becomes points.
+  /// Transforms a square of a map with this corner to points; zeros outside of the map.
   template <const auto& matrix>
   [[gnu::flatten]] void transform_square(const float* map, std::size_t top, std::size_t left,
                                          float* points, std::size_t stride) const {
@@ -57,7 +57,7 @@ struct FindGradients {
     for_constants<kPoints>([&](auto i) { at(points + i * stride) = to[i]; });
   }
 
-  /// All squares of a block of channels, in these lanes.
+  /// Transforms all squares of a block of channels, in these lanes.
   template <const auto& matrix>
   void transform(const float* maps, std::size_t blocks, std::size_t block, std::size_t margin,
                  const Stack& points, std::size_t lane) const {
@@ -69,7 +69,7 @@ struct FindGradients {
             points.at(0, image * grid.tiles() + tile) + lane, points.stride());
   }
 
-  /// Over all images and positions.
+  /// Sums over all images and positions.
   void sum_up(std::size_t block) const {
     Vector sum{};
     for (std::size_t image = 0; image < grid.images; ++image) {
@@ -82,7 +82,7 @@ struct FindGradients {
     place = adds ? place + sum : sum;
   }
 
-  /// The gradients of the weights from a block of input channels to a group of output channels.
+  /// The weight gradients from a block of input channels to a group of output channels.
   void compute_block(const Stack& gradients, const Stack& results, std::size_t block,
                      const Group& group) const {
     for (std::size_t point = 0; point < kPoints; ++point)
@@ -98,7 +98,7 @@ struct FindGradients {
     }
   }
 
-  /// Where the results go: the first points ask for half a block each.
+  /// The memory of the results: the first points prefetch half a block each.
   Soon soon(std::size_t block, const Group& group, std::size_t point) const {
     if (point / 2 >= group.lanes / kBlock) return {};
     const float* weights = weights_between(block, group.first / kBlock + point / 2);
@@ -128,4 +128,4 @@ struct FindGradients {
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

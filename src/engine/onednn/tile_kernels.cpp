@@ -4,7 +4,7 @@
 #include "engine/onednn/tile_matrices.h"
 #include "engine/onednn/tile_stack.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
@@ -31,7 +31,7 @@ std::size_t scratch_of_backward_data(const TileShape& shape) {
 
 std::size_t scratch_of_backward_weights(const TileShape& shape) {
   const Grid grid = differentiated_at_once(points_of(shape), grid_of(shape));
-  const std::size_t blocks = divided_up(shape.channels_in / kBlock, Shares(shape.threads).in);
+  const std::size_t blocks = divided_up(shape.channels_in / kBlock, ThreadGrid(shape.threads).in);
   return shape.threads * GradientScratch(points_of(shape), grid, blocks).thread;
 }
 
@@ -41,4 +41,4 @@ const TileKernels& tile_kernels() {
   return best;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

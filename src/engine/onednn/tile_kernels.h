@@ -1,8 +1,8 @@
-// Convolutions of 3×3 with stride 1 and padding 1 as products of matrices, for every tile of a map:
-// the inner loops, compiled once for each vector unit. Channels lie in blocks of 16, as oneDNN's
-// nChw16c and OIhw16i16o have them.
+// 3×3 convolutions with stride 1 and padding 1 as matrix products for every tile of a map: the
+// inner loops, compiled once for each vector unit. Channels are in blocks of 16, as in oneDNN's
+// nChw16c and OIhw16i16o.
 //
-// On small maps the weights are most of the memory that a pass touches. Each pass transforms them a
+// On small maps, most of a pass's memory accesses are to weights. Each pass transforms them one
 // panel at a time and multiplies while the panel is in the cache: transformed weights are never
 // written to memory.
 #pragma once
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 /// REQUIRES: channels are multiples of 16; maps are of 2×2, or their sides are multiples of 4.
 struct TileShape {
@@ -19,11 +19,11 @@ struct TileShape {
   std::size_t channels_out = 16;
   std::size_t height = 2;
   std::size_t width = 2;
-  std::size_t threads = 1;  ///< as many at most. The result is the same with any number
+  std::size_t threads = 1;  ///< maximum number. The result does not depend on it
 };
 
-/// Scratch memory is the caller's: as many floats as said below, best at a multiple of 64 bytes.
-/// What is in it before a pass does not matter.
+/// The caller provides scratch memory of the size below, preferably aligned to 64 bytes. Its
+/// contents before a pass do not matter.
 struct TileKernels {
   std::string_view name;  ///< "avx512" or "plain"
 
@@ -37,16 +37,16 @@ struct TileKernels {
                            float* bias_gradient, float* scratch, const TileShape& shape);
 };
 
-/// Floats of scratch memory.
+/// Sizes of scratch memory, in floats.
 std::size_t scratch_of_forward(const TileShape& shape);
 std::size_t scratch_of_backward_data(const TileShape& shape);
 std::size_t scratch_of_backward_weights(const TileShape& shape);
 
-/// The best that this machine can run.
+/// The fastest kernels that this machine can run.
 const TileKernels& tile_kernels();
 
-// One a vector unit; calling one that the machine lacks ends the process.
+// The kernels of each vector unit. REQUIRES: the machine has the unit.
 const TileKernels& plain_tile_kernels();
 const TileKernels& avx512_tile_kernels();
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -2,11 +2,11 @@
 #include "engine/onednn/tile_convolve.inl"
 #include "engine/onednn/tile_gradients.inl"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// Calls body with the kind of tile that this map is cut into.
+/// Calls body with the kind of tile for this map.
 template <typename Body>
 void with_tile(const TileShape& shape, const Body& body) {
   if (shape.height == 2)
@@ -27,7 +27,7 @@ Side out_of(const TileShape& shape) {
 template <typename Pass>
 void convolve(const float* input, const float* weights, const float* bias, float* output,
               float* scratch, const TileShape& shape, const Side& from, const Side& to) {
-  const std::size_t plane = shape.height * shape.width * kBlock;  // of a block of channels
+  const std::size_t plane = shape.height * shape.width * kBlock;  // floats in a block of channels
   const Parts parts(Pass::kPoints, grid_of(shape), from.blocks * kBlock, shape.threads);
   const int threads = static_cast<int>(shape.threads);
   auto part = [&](std::size_t number, float* own) {
@@ -44,7 +44,7 @@ void convolve(const float* input, const float* weights, const float* bias, float
                           to};
   };
   if (!parts.apart) {
-    for (std::size_t i = 0; i < parts.count; ++i) part(i, scratch).share(threads);
+    for (std::size_t i = 0; i < parts.count; ++i) part(i, scratch).compute_with(threads);
     return;
   }
   const ConvolveScratch sizes(Pass::kPoints, parts.grid, from.blocks * kBlock);
@@ -78,8 +78,8 @@ void find_gradients(const float* input, const float* gradient, float* weights_gr
   const std::size_t in = shape.channels_in / kBlock;
   const std::size_t out = shape.channels_out / kBlock;
   const Grid most = differentiated_at_once(Kind::kPoints, grid_of(shape));
-  const Shares shares(shape.threads);
-  const GradientScratch sizes(Kind::kPoints, most, divided_up(in, shares.in));
+  const ThreadGrid slices(shape.threads);
+  const GradientScratch sizes(Kind::kPoints, most, divided_up(in, slices.in));
   const int threads = static_cast<int>(shape.threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t i = 0; i < shape.threads; ++i)
@@ -95,8 +95,8 @@ void find_gradients(const float* input, const float* gradient, float* weights_gr
                                      in,
                                      out,
                                      /*adds=*/image > 0,
-                                     Range(in, i % shares.in, shares.in),
-                                     Range(groups_of(out * kBlock), i / shares.in, shares.out)};
+                                     Range(in, i % slices.in, slices.in),
+                                     Range(groups_of(out * kBlock), i / slices.in, slices.out)};
       part.compute();
     }
 }
@@ -110,4 +110,4 @@ void backward_weights(const float* input, const float* gradient, float* weights_
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

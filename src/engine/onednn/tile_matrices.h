@@ -1,20 +1,20 @@
-// How a 3×3 convolution of a tile gets by with fewer multiplications. In one dimension, with the
-// matrices of Tile,
+// A 3×3 convolution of a tile with fewer multiplications. In one dimension, with the matrices of
+// Tile,
 //
 //   tile = outputᵀ · (weights · kernel ⊙ input · window)
 //
-// where ⊙ multiplies number by number and the window is what the tile's outputs see of the input.
-// What is multiplied are called points: they are fewer than the products of the definition. In two
+// where ⊙ multiplies element by element and the window is the input of the tile's outputs. The
+// factors of ⊙ are called points: there are fewer of them than products in the definition. In two
 // dimensions the matrices apply to columns and to rows. Backward,
 //
-//   gradient of a tile of the input: the same with the kernel turned round
+//   gradient of a tile of the input: the same with the kernel rotated by 180°
 //   gradient of the kernel = weightsᵀ · (input · window ⊙ output · gradient of the tile)
 #pragma once
 
 #include <array>
 #include <cstddef>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 template <std::size_t rows, std::size_t columns>
 using Matrix = std::array<std::array<float, columns>, rows>;
@@ -28,7 +28,7 @@ constexpr Matrix<columns, rows> transposed(const Matrix<rows, columns>& matrix) 
   return result;
 }
 
-/// The last column first.
+/// Reverses the columns.
 template <std::size_t rows>
 constexpr Matrix<rows, 3> turned(const Matrix<rows, 3>& matrix) {
   Matrix<rows, 3> result{};
@@ -45,16 +45,16 @@ struct Matrices {
 };
 
 /// A whole map of 2×2. The window leaves out the padding around it:
-/// y₀ = x₀w₁ + x₁w₂ and y₁ = x₀w₀ + x₁w₁ share (x₀ + x₁)w₁: 3 points for 4 products.
+/// y₀ = x₀w₁ + x₁w₂ and y₁ = x₀w₀ + x₁w₁ have (x₀ + x₁)w₁ in common: 3 points for 4 products.
 constexpr Matrices<3, 2, 2> kWholeMapOf2{.input = {{{1, 1}, {0, 1}, {1, 0}}},
                                          .weights = {{{0, 1, 0}, {0, -1, 1}, {1, -1, 0}}},
                                          .output = {{{1, 1}, {1, 0}, {0, 1}}}};
 
-/// Winograd's F(4, 3): the values of polynomials at these places and at infinity. Exact in binary,
-/// and with half the rounding errors of the usual 0, ±1, ±2.
+/// Winograd's F(4, 3): the values of polynomials at these points and at infinity. Exact in binary,
+/// with half the rounding errors of the usual 0, ±1, ±2.
 constexpr std::array<double, 5> kPlaces{0, 0.625, -0.625, 1.5, -1.5};
 
-/// The coefficients of ∏ (z − place) over all places but one.
+/// The coefficients of ∏ (z − point) over all points but one.
 constexpr std::array<double, 6> product_without(std::size_t left_out) {
   std::array<double, 6> product{1};
   for (std::size_t i = 0; i < kPlaces.size(); ++i) {
@@ -87,7 +87,7 @@ constexpr Matrices<6, 6, 4> winograd_matrices() {
 
 constexpr Matrices<6, 6, 4> kTileOf4 = winograd_matrices();
 
-/// A whole map of 4×4: without the padding.
+/// A whole map of 4×4, without its padding.
 constexpr Matrices<6, 4, 4> whole_map_of_4() {
   Matrices<6, 4, 4> result{{}, kTileOf4.weights, kTileOf4.output};
   for (std::size_t row = 0; row < 6; ++row)
@@ -105,10 +105,10 @@ struct Tile {
   static constexpr auto kWeightsBack = transposed(kWeights);
   static constexpr auto kOutput = matrices.output;
   static constexpr auto kOutputBack = transposed(kOutput);
-  static constexpr std::size_t kWindow = kInput[0].size();       ///< its side
-  static constexpr std::size_t kSize = kOutput[0].size();        ///< of the tile's side
-  static constexpr std::size_t kMargin = (kWindow - kSize) / 2;  ///< of the window, on either side
+  static constexpr std::size_t kWindow = kInput[0].size();       ///< side of the window
+  static constexpr std::size_t kSize = kOutput[0].size();        ///< side of the tile
+  static constexpr std::size_t kMargin = (kWindow - kSize) / 2;  ///< of the window around the tile
   static constexpr std::size_t kPoints = kInput.size() * kInput.size();
 };
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

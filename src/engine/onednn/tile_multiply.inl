@@ -1,31 +1,31 @@
-// The product of two matrices, a tile at a time: as many rows and vectors as registers hold.
+// The product of two matrices, one tile at a time: as many rows and vectors as fit the registers.
 #pragma once
 
 #include "engine/onednn/tile_vectors.inl"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// How the numbers of the left matrix lie, in blocks of 16×16.
+/// The layout of the left matrix, in blocks of 16×16.
 enum class Left {
   by_depth,  ///< the 16 rows of each depth side by side
   by_row     ///< the 16 depths of each row side by side
 };
 
-/// Memory that will be needed soon: it is asked for along the way.
+/// Memory to prefetch.
 struct Soon {
   const float* begin = nullptr;
   std::size_t floats = 0;
 
-  /// The part of these rows, of 16.
+  /// The part for these rows, of 16.
   Soon part(std::size_t first, std::size_t rows) const {
     return {begin + floats * first / kBlock, floats * rows / kBlock};
   }
 };
 
-/// result[row][…] (+)= Σ left[row][depth] · right[depth][…]. The rows of the right matrix and of
-/// the result are of `vectors` vectors.
+/// result[row][…] (+)= Σ left[row][depth] · right[depth][…]. The rows of the right matrix and of the
+/// result have `vectors` vectors.
 template <Left left_is, std::size_t rows, std::size_t vectors>
 void multiply_tile(const float* left, const float* right, float* result, std::size_t depth,
                    bool adds, const Soon& soon) {
@@ -54,7 +54,7 @@ void multiply_tile(const float* left, const float* right, float* result, std::si
     }
 }
 
-/// 16 rows, as tiles that leave registers for the operands.
+/// 16 rows, in tiles that leave registers for the operands.
 template <Left left_is, std::size_t vectors>
 void multiply_block(const float* left, const float* right, float* result, std::size_t depth,
                     bool adds, const Soon& soon) {
@@ -86,4 +86,4 @@ void multiply(const float* left, const float* right, float* result, std::size_t 
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,5 +1,5 @@
-// The matrices of tile_matrices.h applied to vectors: 16 channels or images at once. Written
-// with the compiler's own vectors: it makes of them what the vector unit has.
+// The matrices of tile_matrices.h applied to vectors: 16 channels or images at once. Written with the
+// compiler's vector extensions.
 #pragma once
 
 #include "engine/onednn/tile_matrices.h"
@@ -7,13 +7,13 @@
 
 #include <utility>
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
 typedef float Vector __attribute__((vector_size(4 * kBlock)));
 
-/// A vector that lies anywhere.
+/// A vector without alignment.
 typedef Vector Place __attribute__((aligned(4), may_alias));
 
 const Place& at(const float* place) {
@@ -23,7 +23,7 @@ Place& at(float* place) {
   return *reinterpret_cast<Place*>(place);
 }
 
-/// Calls body with 0 … count − 1, as constants of the compiler.
+/// Calls body with 0 … count − 1 as compile-time constants.
 template <std::size_t count, typename Body>
 void for_constants(const Body& body) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -32,7 +32,7 @@ void for_constants(const Body& body) {
   (std::make_index_sequence<count>());
 }
 
-/// The first column of a row that is not zero.
+/// The first column of a row with a value other than zero.
 template <std::size_t columns>
 constexpr std::size_t first_of(const std::array<float, columns>& row) {
   std::size_t first = 0;
@@ -54,8 +54,8 @@ void apply_to_line(const Vector* from, Vector* to) {
   });
 }
 
-/// matrix · from · matrixᵀ, of square matrices of vectors. Whoever calls it is to be `flatten`, so
-/// that all of it stays in registers.
+/// matrix · from · matrixᵀ for square matrices of vectors. The caller must be `flatten`, so that all
+/// values stay in registers.
 template <const auto& matrix>
 void apply(const Vector* from, Vector* to) {
   constexpr std::size_t rows = matrix.size();
@@ -67,8 +67,7 @@ void apply(const Vector* from, Vector* to) {
       [&](auto row) { apply_to_line<matrix, 1, 1>(half + row * columns, to + row * rows); });
 }
 
-/// apply() on vectors that lie in memory with these distances between them; `adds` to what is
-/// there.
+/// apply() on vectors in memory with these strides; `adds` to the result that is there.
 template <const auto& matrix>
 [[gnu::flatten]] void apply_in_memory(const float* from, std::size_t from_stride, float* to,
                                       std::size_t to_stride, bool adds = false) {
@@ -81,7 +80,7 @@ template <const auto& matrix>
   for_constants<outs>([&](auto i) { at(to + i * to_stride) = out[i]; });
 }
 
-/// Swaps rows and columns of 16×16 numbers: in halves, and each half likewise.
+/// Transposes 16×16 numbers: by halves, recursively.
 [[gnu::flatten]] void transpose(Vector* rows) {
   typedef int Choice __attribute__((vector_size(4 * kBlock)));
   for_constants<4>([&](auto step) {
@@ -102,4 +101,4 @@ template <const auto& matrix>
 
 }  // namespace
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

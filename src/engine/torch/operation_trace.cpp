@@ -4,11 +4,11 @@
 
 #include <memory>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace {
 
-// Torch's callbacks are plain functions: this is how they know where to write.
+// Torch's callbacks are plain functions, so the trace is passed in a thread-local variable.
 thread_local observe::Trace* current = nullptr;
 
 struct Begun : at::ObserverContext {
@@ -20,7 +20,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction&) {
 }
 
 void end(const at::RecordFunction& function, at::ObserverContext* context) {
-  // A thread that torch gave this thread's callbacks has no trace.
+  // Torch may run this thread's callbacks on another thread, which has no trace.
   if (!current || !context) return;
   current->add({.kind = observe::EventKind::operation,
                 .name = function.name(),
@@ -31,7 +31,7 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
 }  // namespace
 
 OperationTrace::OperationTrace(observe::Trace& trace) {
-  LOCKSTEP_CHECK(!current, "operations of this thread are traced already");
+  LOCKSTEP_CHECK(!current, "the operations of this thread are traced already");
   current = &trace;
   handle_ = at::addThreadLocalCallback(
       at::RecordFunctionCallback(begin, end)
@@ -43,4 +43,4 @@ OperationTrace::~OperationTrace() {
   current = nullptr;
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,17 +1,17 @@
-// OperationTrace: while it lives, every operation that torch runs on this thread, forward and
-// backward, is written to a trace with its begin and end.
+// OperationTrace: during its lifetime, every torch operation on this thread, forward and backward,
+// is written to a trace with its begin and end.
 #pragma once
 
 #include "observe/trace.h"
 
 #include <ATen/record_function.h>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
-/// One at a time on a thread; must end on the thread that made it.
+/// Thread safety: one per thread; must be destroyed by the thread that constructed it.
 class OperationTrace {
  public:
-  /// The trace must outlive it.
+  /// REQUIRES: the trace outlives this object.
   explicit OperationTrace(observe::Trace& trace);
   ~OperationTrace();
   OperationTrace(const OperationTrace&) = delete;
@@ -21,4 +21,4 @@ class OperationTrace {
   at::CallbackHandle handle_;
 };
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

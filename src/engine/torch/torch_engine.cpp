@@ -11,7 +11,7 @@
 #include <malloc.h>
 #include <optional>
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 
 namespace {
 
@@ -48,7 +48,7 @@ class TorchEngine : public Engine {
 
   Score forward(const data::Batch& batch) override {
     loss_ = torch::Tensor();
-    // Batch norm over all ranks needs this one, too.
+    // Batch norm over all ranks needs this rank too.
     if (batch.size() == 0 && !together_) return {};
     model_->train();
     const torch::Tensor labels = labels_of(batch);
@@ -64,7 +64,7 @@ class TorchEngine : public Engine {
   }
 
   void backward(double factor) override {
-    // Gradients are added to what is there.
+    // Backward adds to the gradients.
     std::memset(gradients_.data, 0, gradients_.bytes());
     if (loss_.defined()) {
       loss_.backward(torch::full_like(loss_, factor));
@@ -88,7 +88,7 @@ class TorchEngine : public Engine {
     if (trace) operations_.emplace(*trace);
   }
 
-  std::vector<ArrayView> statistics() override { return models::buffer_views(*model_); }
+  std::vector<ArrayView> running_statistics() override { return models::buffer_views(*model_); }
   std::vector<models::StoredTensor> parameter_state() const override {
     return models::parameters_of(*model_);
   }
@@ -124,9 +124,9 @@ class TorchEngine : public Engine {
   }
 
   const DataType type_;
-  const double smoothing_;  ///< of labels
+  const double smoothing_;  ///< label smoothing factor
   const std::shared_ptr<models::Classifier> model_;
-  const bool together_;  ///< batch norm is over all ranks
+  const bool together_;  ///< whether batch norm is over all ranks
   ArrayView gradients_;
   Ready ready_;
   torch::Tensor loss_;
@@ -151,4 +151,4 @@ void keep_freed_memory() {
   ::mallopt(M_TRIM_THRESHOLD, kAll);
 }
 
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine

@@ -1,13 +1,13 @@
-#include "engine/onednn/plan_network.h"
+#include "engine/onednn/plan_graph.h"
 
 #include "engine/onednn/layers.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
 namespace {
 
-/// A kernel that covers the whole map makes one value a channel: that is a product of matrices,
-/// which costs less to set up and needs no padding of channels.
+/// A kernel that covers the whole map gives one value per channel: this is a matrix product, which
+/// costs less to set up and needs no padding of channels.
 bool covers_map(const Layer& layer, const dnnl::memory::dims& input) {
   return layer.window.padding == Extent{0, 0} && layer.window.size[0] == input[2] &&
          layer.window.size[1] == input[3];
@@ -38,16 +38,16 @@ int add_layer(Builder& builder, const Layer& layer, int input, int other) {
 
 }  // namespace
 
-Draft plan_network(const dnnl::engine& engine, const Network& network, const PlanOptions& options,
-                   Layouts& layouts) {
+Draft plan_graph(const dnnl::engine& engine, const LayerGraph& graph, const PlanOptions& options,
+                 Layouts& layouts) {
   Builder builder(engine, options, layouts);
-  const data::ImageShape& shape = network.images;
+  const data::ImageShape& shape = graph.images;
   const int images = builder.add_value(
       {Home::images, 0, plain({options.batch, shape.channels, shape.height, shape.width})},
       /*wants_gradient=*/false);
-  const std::vector<int> uses = count_uses(network);
+  const std::vector<int> uses = count_uses(graph);
   std::vector<int> values;  // by layer
-  for (const Layer& layer : network.layers) {
+  for (const Layer& layer : graph.layers) {
     auto value = [&](std::size_t i) {
       const int input = layer.inputs[i];
       return input == kImages ? images : values[static_cast<std::size_t>(input)];
@@ -59,4 +59,4 @@ Draft plan_network(const dnnl::engine& engine, const Network& network, const Pla
   return builder.finish();
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

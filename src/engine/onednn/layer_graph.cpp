@@ -1,10 +1,10 @@
-#include "engine/onednn/network.h"
+#include "engine/onednn/layer_graph.h"
 
-namespace lockstep::engine::onednn {
+namespace lockstep::internal::engine::onednn {
 
-std::vector<int> count_uses(const Network& network) {
-  std::vector<int> uses(network.layers.size());
-  for (const Layer& layer : network.layers)
+std::vector<int> count_uses(const LayerGraph& graph) {
+  std::vector<int> uses(graph.layers.size());
+  for (const Layer& layer : graph.layers)
     for (int input : layer.inputs)
       if (input != kImages) ++uses[static_cast<std::size_t>(input)];
   return uses;
@@ -18,11 +18,11 @@ bool can_do_relu(const Layer& layer) {
 
 }  // namespace
 
-Network fuse_relu(const Network& network) {
-  const std::vector<int> uses = count_uses(network);
-  Network fused{network.images, {}, network.parameters};
-  std::vector<int> moved_to;  // by the old number, the new one
-  for (const Layer& layer : network.layers) {
+LayerGraph fuse_relu(const LayerGraph& graph) {
+  const std::vector<int> uses = count_uses(graph);
+  LayerGraph fused{graph.images, {}, graph.parameters};
+  std::vector<int> moved_to;  // new layer numbers, by old number
+  for (const Layer& layer : graph.layers) {
     Layer copy = layer;
     for (int& input : copy.inputs)
       if (input != kImages) input = moved_to[static_cast<std::size_t>(input)];
@@ -41,4 +41,4 @@ Network fuse_relu(const Network& network) {
   return fused;
 }
 
-}  // namespace lockstep::engine::onednn
+}  // namespace lockstep::internal::engine::onednn

@@ -1,19 +1,19 @@
-#include "ddp/batch_moments.h"
+#include "ddp/tensor_statistics.h"
 
 #include "ddp/channel_rows.h"
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
 namespace {
 
 template <typename T>
-Moments moments_in(const torch::Tensor& input) {
+ChannelStatistics statistics_in(const torch::Tensor& input) {
   const ChannelRows shape(input);
   const T* values = input.data_ptr<T>();
   const auto channels = static_cast<std::size_t>(shape.channels);
-  Moments moments{static_cast<double>(shape.samples * shape.row), std::vector<double>(channels),
-                  std::vector<double>(channels)};
-  if (moments.count == 0) return moments;
+  ChannelStatistics statistics{static_cast<double>(shape.samples * shape.row),
+                               std::vector<double>(channels), std::vector<double>(channels)};
+  if (statistics.count == 0) return statistics;
   std::vector<Pair> sums(channels);
   for_each_row(shape, [&](std::size_t channel, std::int64_t begin) {
     const T origin = values[shape.at(0, static_cast<std::int64_t>(channel))];
@@ -26,15 +26,15 @@ Moments moments_in(const torch::Tensor& input) {
     sums[channel].second += sum.second;
   });
   for (std::size_t c = 0; c < channels; ++c)
-    moments.set(c, values[shape.at(0, static_cast<std::int64_t>(c))], sums[c].first,
-                sums[c].second);
-  return moments;
+    statistics.set(c, values[shape.at(0, static_cast<std::int64_t>(c))], sums[c].first,
+                   sums[c].second);
+  return statistics;
 }
 
 }  // namespace
 
-Moments moments_of(const torch::Tensor& input) {
-  return is_single(input) ? moments_in<float>(input) : moments_in<double>(input);
+ChannelStatistics statistics_of(const torch::Tensor& input) {
+  return is_single(input) ? statistics_in<float>(input) : statistics_in<double>(input);
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

@@ -1,5 +1,5 @@
-// Batch norm over the batches of all ranks, channel by channel, whoever computes the sums: what a
-// rank adds to the means and variances, their exchange, and the numbers to normalise by. No torch.
+// Batch norm over the batches of all ranks, by channel, for any code that computes the sums: a
+// rank's statistics, their exchange, and the numbers to normalise by. Without torch.
 #pragma once
 
 #include <lockstep/group.h>
@@ -7,41 +7,42 @@
 #include <span>
 #include <vector>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
-/// How many values each channel has, their mean, and the sum of squared differences from it.
-struct Moments {
+/// By channel: the number of values, their mean, and the sum of squared differences from it.
+struct ChannelStatistics {
   double count = 0;
   std::vector<double> mean;
   std::vector<double> squares;
 
   std::size_t channels() const { return mean.size(); }
 
-  /// From the sums of a channel's differences from `origin` and of their squares. An origin that is
-  /// one of the values is at most √count deviations from the mean, so that little cancels.
+  /// Sets a channel from the sums of its values' differences from `origin` and of their squares. An
+  /// origin among the values is at most √count deviations from the mean, so little precision is
+  /// lost.
   void set(std::size_t channel, double origin, double sum, double sum_of_squares);
 };
 
-/// Those of several batches together, added in their order (Chan, Golub and LeVeque, 1979): exact
-/// but for rounding, however far the means are apart. REQUIRES: equally many channels.
-Moments combine(std::span<const Moments> parts);
+/// The statistics of several batches together, added in order (Chan, Golub and LeVeque, 1979):
+/// exact up to rounding, for any distance of the means. REQUIRES: equal numbers of channels.
+ChannelStatistics combine(std::span<const ChannelStatistics> parts);
 
-/// Those of all ranks' batches together, the same to the bit on all ranks. One message. A
-/// collective; throws Error on all ranks if there are less than two values a channel.
-Moments exchange(Group& group, const Moments& mine);
+/// The statistics of all ranks' batches together, the same to the bit on all ranks. One message. A
+/// collective; throws Error on all ranks if there are fewer than two values per channel.
+ChannelStatistics exchange(Group& group, const ChannelStatistics& mine);
 
-/// What forward needs of the moments, and backward once more.
+/// The numbers for forward and backward.
 struct Normalisation {
   double count = 0;
   std::vector<double> mean;
   std::vector<double> inverse_deviation;  ///< 1 / √(variance + eps)
 };
 
-Normalisation normalisation_of(const Moments& moments, double eps);
+Normalisation normalisation_of(const ChannelStatistics& statistics, double eps);
 
-// Two numbers stand for a mean: its rounding to the type of the values, and the rest. The
-// difference of a value and the first is exact, or nearly, where the mean is large beside the
-// deviation, which one rounded number would spoil.
+// A mean is stored as two numbers: its rounding to the type of the values, and the rest. The
+// difference of a value and the first is (nearly) exact if the mean is large compared with the
+// deviation; with a single rounded number it would not be.
 template <typename T>
 struct SplitMean {
   explicit SplitMean(double mean) : high(static_cast<T>(mean)), rest(mean - high) {}
@@ -63,10 +64,10 @@ struct ForwardTerms {
   T origin, scale, shift;
 };
 
-/// The gradients of a channel's values: gradient · of_gradient + (value − origin) · of_value +
-/// shift, which is weight · inverse deviation · (gradient − its mean − normalised value · mean of
-/// their product). Sums are those of all ranks' gradients, and of the gradients times the
-/// normalised values.
+/// The input gradients of a channel: gradient · of_gradient + (value − origin) · of_value + shift,
+/// which is weight · inverse deviation · (gradient − its mean − normalised value · mean of their
+/// product). Sums are over all ranks: of the gradients, and of the gradients times the normalised
+/// values.
 template <typename T>
 struct BackwardTerms {
   BackwardTerms(const Normalisation& normalisation, std::size_t channel, double weight,
@@ -83,4 +84,4 @@ struct BackwardTerms {
   T origin, of_gradient, of_value, shift;
 };
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

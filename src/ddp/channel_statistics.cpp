@@ -1,4 +1,4 @@
-#include "ddp/moments.h"
+#include "ddp/channel_statistics.h"
 
 #include <lockstep/error.h>
 
@@ -7,17 +7,17 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lockstep::ddp {
+namespace lockstep::internal::ddp {
 
-void Moments::set(std::size_t channel, double origin, double sum, double sum_of_squares) {
+void ChannelStatistics::set(std::size_t channel, double origin, double sum, double sum_of_squares) {
   const double shift = sum / count;
   mean[channel] = origin + shift;
   squares[channel] = std::max(0.0, sum_of_squares - shift * sum);
 }
 
-Moments combine(std::span<const Moments> parts) {
-  Moments all = parts.front();
-  for (const Moments& part : parts.subspan(1)) {
+ChannelStatistics combine(std::span<const ChannelStatistics> parts) {
+  ChannelStatistics all = parts.front();
+  for (const ChannelStatistics& part : parts.subspan(1)) {
     if (part.count == 0) continue;
     const double count = all.count + part.count;
     for (std::size_t c = 0; c < all.channels(); ++c) {
@@ -30,8 +30,8 @@ Moments combine(std::span<const Moments> parts) {
   return all;
 }
 
-Moments exchange(Group& group, const Moments& mine) {
-  // A number, then the means, then the squares.
+ChannelStatistics exchange(Group& group, const ChannelStatistics& mine) {
+  // The count, then the means, then the squares.
   const std::size_t channels = mine.channels();
   std::vector<double> message{mine.count};
   message.insert(message.end(), mine.mean.begin(), mine.mean.end());
@@ -39,25 +39,25 @@ Moments exchange(Group& group, const Moments& mine) {
   std::vector<double> messages(message.size() * static_cast<std::size_t>(group.size()));
   group.all_gather(message, messages);
 
-  std::vector<Moments> all;
+  std::vector<ChannelStatistics> all;
   for (auto at = messages.begin(); at != messages.end(); at += std::ssize(message)) {
     const auto squares = at + 1 + static_cast<std::ptrdiff_t>(channels);
     all.push_back({*at, {at + 1, squares}, {squares, at + std::ssize(message)}});
   }
-  Moments together = combine(all);
+  ChannelStatistics together = combine(all);
   if (together.count < 2)
     throw Error(
-        fmt::format("batch norm needs more than one value a channel to train, and the "
+        fmt::format("batch norm needs more than one value per channel in training, but the "
                     "batches of all {} ranks together have {}",
                     group.size(), together.count));
   return together;
 }
 
-Normalisation normalisation_of(const Moments& moments, double eps) {
-  Normalisation normalisation{moments.count, moments.mean, {}};
-  for (double squares : moments.squares)
-    normalisation.inverse_deviation.push_back(1 / std::sqrt(squares / moments.count + eps));
+Normalisation normalisation_of(const ChannelStatistics& statistics, double eps) {
+  Normalisation normalisation{statistics.count, statistics.mean, {}};
+  for (double squares : statistics.squares)
+    normalisation.inverse_deviation.push_back(1 / std::sqrt(squares / statistics.count + eps));
   return normalisation;
 }
 
-}  // namespace lockstep::ddp
+}  // namespace lockstep::internal::ddp

@@ -1,16 +1,16 @@
-// Whole networks on the onednn engine, beside torch.
+// Whole models on the onednn engine, compared with torch.
 #include "engine/onednn_support.h"
 #include "engine/torch/torch_engine.h"
 #include "models/model_names.h"
 #include "optim/sgd.h"
 
-namespace lockstep::engine {
+namespace lockstep::internal::engine {
 namespace {
 
 struct Case {
   const char* model;
   const char* convolutions;
-  double tolerance;  ///< relative, of the norm of a parameter's gradient
+  double tolerance;  ///< relative to the norm of a parameter's gradient
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& shown) {
@@ -34,16 +34,16 @@ std::shared_ptr<models::Classifier> make_reference(const Case& test) {
   return models::make_model(test.model, DataType::float64);
 }
 
-class OnednnNetwork : public ::testing::TestWithParam<Case> {};
+class OnednnModel : public ::testing::TestWithParam<Case> {};
 
-// A value before a ReLU or in a max pool that falls on the other side than in float64 moves the
-// gradients of all layers before it, by thousandths of their norm; those behind it stay as near as
-// rounding allows.
+// A value before a ReLU or in a max pool that falls on another side than in float64 changes the
+// gradients of all earlier layers by thousandths of their norm. Later layers differ by rounding
+// only.
 constexpr double kSomeFlips = 2e-2;
 constexpr double kRounding = 2e-5;
 constexpr double kLoss = 1e-4;
 
-INSTANTIATE_TEST_SUITE_P(All, OnednnNetwork,
+INSTANTIATE_TEST_SUITE_P(All, OnednnModel,
                          ::testing::Values(Case{"lenet5", "direct", 1e-5},
                                            Case{"vgg11", "direct", kSomeFlips},
                                            Case{"vgg11", "fixed", kSomeFlips},
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(All, OnednnNetwork,
                                            Case{"resnet18", "fixed", kSomeFlips}),
                          name_of);
 
-TEST_P(OnednnNetwork, ComputesTheGradientsThatTorchDoes) {
+TEST_P(OnednnModel, ComputesTorchsGradients) {
   const data::ImageShape images = models::images_of(GetParam().model);
   const data::Batch batch = random_batch(images, 8);
   auto reference = make_reference(GetParam());
@@ -75,44 +75,44 @@ TEST_P(OnednnNetwork, ComputesTheGradientsThatTorchDoes) {
   });
 }
 
-/// VGG-11 with tanh for ReLU and average pools: no value falls on one of two sides, so rounding
-/// stays rounding.
+/// VGG-11 with tanh instead of ReLU and average pools: no value can fall on another side, so only
+/// rounding differs.
 torch::nn::Sequential make_smooth_vgg11() {
   namespace nn = torch::nn;
   constexpr int kPool = 0;
-  nn::Sequential network;
+  nn::Sequential model;
   int channels = 3;
   for (const int next :
        {64, kPool, 128, kPool, 256, 256, kPool, 512, 512, kPool, 512, 512, kPool}) {
     if (next == kPool) {
-      network->push_back(nn::AvgPool2d(2));
+      model->push_back(nn::AvgPool2d(2));
       continue;
     }
-    network->push_back(nn::Conv2d(nn::Conv2dOptions(channels, next, 3).padding(1)));
-    network->push_back(nn::BatchNorm2d(next));
-    network->push_back(nn::Tanh());
+    model->push_back(nn::Conv2d(nn::Conv2dOptions(channels, next, 3).padding(1)));
+    model->push_back(nn::BatchNorm2d(next));
+    model->push_back(nn::Tanh());
     channels = next;
   }
-  network->push_back(nn::Flatten());
-  network->push_back(nn::Linear(512, 10));
-  return network;
+  model->push_back(nn::Flatten());
+  model->push_back(nn::Linear(512, 10));
+  return model;
 }
 
-/// The largest relative error of a parameter's gradients, beside torch in float64.
+/// The largest relative error of a parameter's gradients, compared with torch in float64.
 double worst_gradient_of_smooth_vgg11(const char* convolutions) {
   constexpr data::ImageShape kImages{3, 32, 32};
   const data::Batch batch = random_batch(kImages, 8);
   torch::manual_seed(1);
-  const torch::nn::Sequential network = make_smooth_vgg11();
+  const torch::nn::Sequential model = make_smooth_vgg11();
   torch::nn::Sequential reference(
-      std::dynamic_pointer_cast<torch::nn::SequentialImpl>(network->clone()));
+      std::dynamic_pointer_cast<torch::nn::SequentialImpl>(model->clone()));
   reference->to(torch::kFloat64);
   torch_loss(reference, batch, kImages, true);
   double worst = 0;
   run_threads(1, [&](const Group& group) {
     BoundEngine ours(
         group,
-        make_onednn_engine(network, {.images = kImages, .batch = 8, .convolutions = convolutions}));
+        make_onednn_engine(model, {.images = kImages, .batch = 8, .convolutions = convolutions}));
     ours.train(batch);
     const std::vector<torch::Tensor> parameters = reference->parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -122,13 +122,13 @@ double worst_gradient_of_smooth_vgg11(const char* convolutions) {
   return worst;
 }
 
-TEST(OnednnNetworks, WithoutFlipsGradientsOfAWholeNetworkAreTorchs) {
-  // The worst is the first batch norm's bias: a sum of 8192 gradients that nearly cancel out.
+TEST(OnednnModels, SmoothModelsHaveTorchsGradients) {
+  // The worst is the first batch norm's bias: a sum of 8192 gradients that nearly cancel.
   EXPECT_LT(worst_gradient_of_smooth_vgg11("direct"), 2e-5);
   EXPECT_LT(worst_gradient_of_smooth_vgg11("fixed"), 5e-5);
 }
 
-TEST_P(OnednnNetwork, TakesBatchesOfOtherSizes) {
+TEST_P(OnednnModel, SupportsBatchesOfOtherSizes) {
   const data::ImageShape images = models::images_of(GetParam().model);
   run_threads(1, [&](const Group& group) {
     BoundEngine ours(group, make_engine(GetParam(), 8));
@@ -143,7 +143,7 @@ TEST_P(OnednnNetwork, TakesBatchesOfOtherSizes) {
   });
 }
 
-TEST(OnednnNetworks, TrainLeNet5AsTheTorchEngineDoes) {
+TEST(OnednnModels, TrainLeNet5AsTheTorchEngineDoes) {
   constexpr data::ImageShape kImages{1, 32, 32};
   run_threads(1, [&](const Group& group) {
     BoundEngine ours(group, make_onednn_engine({.images = kImages, .seed = 1, .batch = 16}));
@@ -176,4 +176,4 @@ TEST(OnednnNetworks, TrainLeNet5AsTheTorchEngineDoes) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::internal::engine
