@@ -4,7 +4,8 @@
 
 #include "base/files.h"
 #include "models/safetensors.h"
-#include "train/metrics_file.h"
+#include "run/metrics_file.h"
+#include "run/study_file.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
@@ -44,7 +45,7 @@ train::TrainConfig job_for(const train::TrainConfig& job, const std::string& met
 }
 
 std::vector<double> losses_of(const train::TrainConfig& config) {
-  return train::losses_by_iteration(config.run_dir / "metrics.jsonl");
+  return run::losses_by_iteration(config.run_dir / "metrics.jsonl");
 }
 
 double largest_distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -134,7 +135,7 @@ double relative_difference(const std::filesystem::path& a, const std::filesystem
 nlohmann::json to_json(const Comparison& comparison) {
   nlohmann::json runs = nlohmann::json::array();
   for (const ComparedRun& run : comparison.runs) {
-    nlohmann::json json = train::to_json(run.summary);
+    nlohmann::json json = run::to_json(run.summary);
     json["name"] = json["folder"] = run.name;
     json["weights_difference"] = run.weights_difference;
     json["methods_difference"] = run.methods_difference;
@@ -143,12 +144,12 @@ nlohmann::json to_json(const Comparison& comparison) {
     runs.push_back(std::move(json));
   }
   const ComparedRun* fastest = comparison.fastest();
-  return {{"format", 1},
-          {"kind", "compare"},
-          {"runs", runs},
-          {"tables", {to_json(table_of(comparison))}},
-          {"notes", sentences_of(comparison)},
-          {"verdict", fastest ? fastest->summary.verdict : comparison.alone().summary.verdict}};
+  return run::to_json(
+      {.kind = "compare",
+       .verdict = fastest ? fastest->summary.verdict : comparison.alone().summary.verdict,
+       .notes = sentences_of(comparison),
+       .tables = {to_json(table_of(comparison))},
+       .runs = std::move(runs)});
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

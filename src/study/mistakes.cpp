@@ -1,13 +1,14 @@
 #include "study/mistakes.h"
 
 #include "base/files.h"
+#include "run/study_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
@@ -16,7 +17,7 @@ using train::Mistake;
 constexpr const char* kRight = "right";
 constexpr const char* kLargeRight = "large-batch";
 
-/// What each mistake does, for the table; and what became of it, for the sentences.
+/// Description of a mistake for the table.
 std::string what_of(Mistake mistake) {
   switch (mistake) {
     case Mistake::none:
@@ -26,130 +27,137 @@ std::string what_of(Mistake mistake) {
     case Mistake::same_order:
       return "the same order of images in every epoch";
     case Mistake::different_weights:
-      return "every worker starts from weights of its own";
+      return "every worker starts from different weights";
     case Mistake::sum:
-      return "gradients added up, not averaged";
+      return "gradients summed instead of averaged";
     case Mistake::same_shard:
-      return "every worker has the same images";
+      return "every worker trains on the same images";
   }
   return "";
 }
 
+/// Why a variant learns less, as a sentence.
 std::string cause_of(const std::string& name) {
   if (name == "sync-after-update")
-    return "every worker learns from its own images alone, and their weights drift apart";
+    return "Every worker learns from its own images only, and the weights drift apart";
   if (name == "same-order")
-    return "each epoch repeats the last one's batches; it rarely shows in a short run";
+    return "Every epoch repeats the batches of the previous one; a short run rarely shows the "
+           "effect";
   if (name == "different-weights")
-    return "gradients of one network move another: none of them goes where it should";
+    return "Gradients computed for one network are applied to another";
   if (name == "sum")
-    return "the step is as many times too long as there are workers: it can look "
-           "like luck here, and diverge elsewhere";
+    return "The step is too long by a factor of the number of workers; it may help here and "
+           "diverge elsewhere";
   if (name == "same-shard")
-    return "all workers do the work of one: the other images of each batch are never seen";
-  return "fewer updates an epoch, each as short as before: the larger batch learns less";
+    return "All workers do the same work, and the other images of each batch are never used";
+  return "The larger batch makes fewer updates per epoch with the same step size";
 }
 
-Way way_for(const train::TrainConfig& job, std::string name, std::string what, std::string right) {
-  Way way{std::move(name), std::move(what), std::move(right), job};
-  way.config.run_dir = job.run_dir / way.name;
-  return way;
+Variant variant_for(const train::TrainConfig& job, std::string name, std::string what,
+                    std::string right) {
+  Variant variant{std::move(name), std::move(what), std::move(right), job};
+  variant.config.run_dir = job.run_dir / variant.name;
+  return variant;
 }
 
-const TriedWay* find(const std::vector<TriedWay>& ways, const std::string& name) {
-  const auto found = std::find_if(ways.begin(), ways.end(),
-                                  [&](const TriedWay& tried) { return tried.way.name == name; });
-  return found == ways.end() ? nullptr : &*found;
+const TrainedVariant* find(const std::vector<TrainedVariant>& variants, const std::string& name) {
+  const auto found =
+      std::find_if(variants.begin(), variants.end(),
+                   [&](const TrainedVariant& trained) { return trained.variant.name == name; });
+  return found == variants.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::vector<Way> ways_of(const train::TrainConfig& job) {
-  std::vector<Way> ways{way_for(job, kRight, what_of(Mistake::none), "")};
+std::vector<Variant> variants_of(const train::TrainConfig& job) {
+  std::vector<Variant> variants{variant_for(job, kRight, what_of(Mistake::none), "")};
   for (const std::string& name : train::mistake_names()) {
-    ways.push_back(way_for(job, name, what_of(train::parse_mistake(name)), kRight));
-    ways.back().config.mistake = name;
+    variants.push_back(variant_for(job, name, what_of(train::parse_mistake(name)), kRight));
+    variants.back().config.mistake = name;
   }
   train::TrainConfig large = job;
   large.batch *= static_cast<std::size_t>(job.workers);
-  ways.push_back(way_for(
+  variants.push_back(variant_for(
       large, "unscaled-rate",
       fmt::format("a batch {} times as large, the same learning rate", job.workers), kLargeRight));
   large.learning_rate *= job.workers;
-  ways.insert(ways.end() - 1,
-              way_for(large, kLargeRight,
-                      fmt::format("batch and learning rate {} times as large", job.workers), ""));
-  return ways;
+  variants.insert(
+      variants.end() - 1,
+      variant_for(large, kLargeRight,
+                  fmt::format("batch and learning rate {} times as large", job.workers), ""));
+  return variants;
 }
 
-std::vector<TriedWay> try_ways(const train::TrainConfig& job, const RunJob& run) {
-  std::vector<TriedWay> tried;
-  for (Way& way : ways_of(job)) {
-    make_folder(way.config.run_dir);
-    train::Summary summary = run(way.config);
+std::vector<TrainedVariant> train_variants(const train::TrainConfig& job, const RunJob& run) {
+  std::vector<TrainedVariant> trained;
+  for (Variant& variant : variants_of(job)) {
+    make_folder(variant.config.run_dir);
+    run::Summary summary = run(variant.config);
     std::set<std::string> weights;
-    for (const train::RankSummary& rank : summary.ranks) weights.insert(rank.weights_sha256);
-    tried.push_back({std::move(way), std::move(summary), weights.size()});
+    for (const run::RankSummary& rank : summary.ranks) weights.insert(rank.weights_sha256);
+    trained.push_back({std::move(variant), std::move(summary), weights.size()});
   }
-  return tried;
+  return trained;
 }
 
-TextTable table_of(const std::vector<TriedWay>& ways) {
-  TextTable table;
-  table.title = "The right way, and mistakes";
-  table.columns = {"way", "loss", "train %", "test %", "weights", "what is done"};
-  table.explain = {{"loss", "on the training images, in the last epoch"},
-                   {"test %", "where workers differ, each judges its share of the images"},
-                   {"weights", "how many different ones the workers end with"}};
-  for (const TriedWay& tried : ways)
-    table.rows.push_back(
-        {tried.way.name, fmt::format("{:.4f}", tried.summary.train_loss),
-         percent_cell(tried.summary.train_accuracy), percent_cell(tried.summary.test_accuracy),
-         tried.different_weights == 1 ? "one"
-                                      : fmt::format("{} different", tried.different_weights),
-         tried.way.what});
+run::TextTable table_of(const std::vector<TrainedVariant>& variants) {
+  run::TextTable table;
+  table.title = "Correct training and classic mistakes";
+  table.columns = {"variant", "loss", "train %", "test %", "weights", "description"};
+  table.explain = {{"loss", "training loss in the last epoch"},
+                   {"test %", "if the weights differ, each worker tests its part of the images"},
+                   {"weights", "number of different weights among the workers at the end"}};
+  for (const TrainedVariant& trained : variants)
+    table.rows.push_back({trained.variant.name, fmt::format("{:.4f}", trained.summary.train_loss),
+                          run::percent_cell(trained.summary.train_accuracy),
+                          run::percent_cell(trained.summary.test_accuracy),
+                          trained.different_weights == 1
+                              ? "one"
+                              : fmt::format("{} different", trained.different_weights),
+                          trained.variant.what});
   return table;
 }
 
-std::vector<std::string> sentences_of(const std::vector<TriedWay>& ways) {
+std::vector<std::string> sentences_of(const std::vector<TrainedVariant>& variants) {
   std::vector<std::string> sentences;
   double lowest = 1;
   double highest = 0;
-  for (const TriedWay& tried : ways) {
-    lowest = std::min(lowest, tried.summary.train_accuracy);
-    highest = std::max(highest, tried.summary.train_accuracy);
-    const TriedWay* right = find(ways, tried.way.right);
+  for (const TrainedVariant& trained : variants) {
+    lowest = std::min(lowest, trained.summary.train_accuracy);
+    highest = std::max(highest, trained.summary.train_accuracy);
+    const TrainedVariant* right = find(variants, trained.variant.right);
     if (!right) continue;
     sentences.push_back(fmt::format(
-        "{}: train accuracy {} % instead of {} %, test {} % instead of {} %: {}.", tried.way.name,
-        percent_cell(tried.summary.train_accuracy), percent_cell(right->summary.train_accuracy),
-        percent_cell(tried.summary.test_accuracy), percent_cell(right->summary.test_accuracy),
-        cause_of(tried.way.name)));
+        "{}: train accuracy {} % instead of {} %, test accuracy {} % instead of {} %. {}.",
+        trained.variant.name, run::percent_cell(trained.summary.train_accuracy),
+        run::percent_cell(right->summary.train_accuracy),
+        run::percent_cell(trained.summary.test_accuracy),
+        run::percent_cell(right->summary.test_accuracy), cause_of(trained.variant.name)));
   }
   sentences.push_back(fmt::format(
-      "No error stopped any of these runs, yet the same job ends "
-      "between {} % and {} % of its training images: where two ways to add the same gradients "
-      "learn differently, look for a mistake such as these, not at the algorithm.",
-      percent_cell(lowest), percent_cell(highest)));
+      "None of these runs reported an error, but the train accuracy of the same job ranges from {} "
+      "% to {} %. If two methods that average the same gradients learn differently, look for a "
+      "mistake like these, not for a fault of the algorithm.",
+      run::percent_cell(lowest), run::percent_cell(highest)));
   return sentences;
 }
 
-nlohmann::json to_json(const std::vector<TriedWay>& ways) {
+nlohmann::json to_json(const std::vector<TrainedVariant>& variants) {
   nlohmann::json runs = nlohmann::json::array();
-  for (const TriedWay& tried : ways) {
-    nlohmann::json json = train::to_json(tried.summary);
-    json["name"] = json["folder"] = tried.way.name;
-    json["what"] = tried.way.what;
-    json["right"] = tried.way.right;
-    json["different_weights"] = tried.different_weights;
+  for (const TrainedVariant& trained : variants) {
+    nlohmann::json json = run::to_json(trained.summary);
+    json["name"] = json["folder"] = trained.variant.name;
+    json["what"] = trained.variant.what;
+    json["right"] = trained.variant.right;
+    json["different_weights"] = trained.different_weights;
     runs.push_back(std::move(json));
   }
-  return {{"format", 1},
-          {"kind", "mistakes"},
-          {"runs", runs},
-          {"tables", {to_json(table_of(ways))}},
-          {"notes", sentences_of(ways)},
-          {"verdict", sentences_of(ways).back()}};
+  const std::vector<std::string> sentences = sentences_of(variants);
+  return run::to_json({.kind = "mistakes",
+                       .verdict = sentences.back(),
+                       .notes = sentences,
+                       .tables = {to_json(table_of(variants))},
+                       .runs = std::move(runs)});
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

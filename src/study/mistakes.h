@@ -1,34 +1,33 @@
-// mistakes: the same job with the classic errors of data-parallel training, each beside the right
-// way.
+// mistakes: trains the same job correctly and with each classic mistake of data-parallel training.
 #pragma once
 
 #include "study/compare.h"
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
-/// One way to do the job: right, or with a mistake.
-struct Way {
-  std::string name;   ///< also its folder's
-  std::string what;   ///< what is done, in a few words
-  std::string right;  ///< the name of the way without this mistake; empty if it is right
+/// One variant of the job: correct, or with a mistake.
+struct Variant {
+  std::string name;   ///< also the name of its folder
+  std::string what;   ///< short description
+  std::string right;  ///< name of the variant without this mistake; empty for a correct variant
   train::TrainConfig config;
 };
 
-/// The right way and every mistake; and last the batch that grows with the workers, with a learning
-/// rate that grows with it and with one that does not.
-std::vector<Way> ways_of(const train::TrainConfig& job);
+/// The correct variant and every mistake. The last two have a batch that grows with the workers:
+/// one scales the learning rate with it, the other does not.
+std::vector<Variant> variants_of(const train::TrainConfig& job);
 
-struct TriedWay {
-  Way way;
-  train::Summary summary;
-  std::size_t different_weights = 1;  ///< how many weights the ranks end with
+struct TrainedVariant {
+  Variant variant;
+  run::Summary summary;
+  std::size_t different_weights = 1;  ///< number of different weights among the ranks at the end
 };
 
-/// Each way in a folder of its own below `job`'s.
-std::vector<TriedWay> try_ways(const train::TrainConfig& job, const RunJob& run);
+/// Trains every variant in its own folder below that of `job`.
+std::vector<TrainedVariant> train_variants(const train::TrainConfig& job, const RunJob& run);
 
-TextTable table_of(const std::vector<TriedWay>& ways);
-std::vector<std::string> sentences_of(const std::vector<TriedWay>& ways);
-nlohmann::json to_json(const std::vector<TriedWay>& ways);
+run::TextTable table_of(const std::vector<TrainedVariant>& variants);
+std::vector<std::string> sentences_of(const std::vector<TrainedVariant>& variants);
+nlohmann::json to_json(const std::vector<TrainedVariant>& variants);
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

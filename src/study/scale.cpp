@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
-/// Images that so many iterations of an epoch's batches have seen.
+/// Images processed in `iterations` iterations. The last batch of an epoch may be smaller.
 double images_seen(std::size_t iterations, std::size_t images, std::size_t batch) {
   const std::size_t in_epoch = (images + batch - 1) / batch;
   const std::size_t rest = std::min(images, iterations % in_epoch * batch);
@@ -28,31 +28,30 @@ const ScaledRun& baseline_of(const std::vector<ScaledRun>& runs, const ScaledRun
   return *found;
 }
 
-/// Memory that a run will need, by what a smaller world with the same batch did; 0 if there was
-/// none.
+/// Estimated memory of a run, from an earlier run with the same batch; 0 if there is none.
 double bytes_needed(const std::vector<ScaledRun>& runs, const PlannedRun& plan) {
   for (const ScaledRun& run : runs) {
     if (run.plan.batch != plan.batch) continue;
-    // Ranks that are threads have one process, and all of its memory each.
-    const int sharers = run.summary.transport == "thread" ? run.summary.workers : 1;
-    return static_cast<double>(run.summary.peak_rss_bytes) / sharers * plan.config.workers;
+    // Ranks that are threads report the memory of their common process.
+    const int ranks = run.summary.transport == "thread" ? run.summary.workers : 1;
+    return static_cast<double>(run.summary.peak_rss_bytes) / ranks * plan.config.workers;
   }
   return 0;
 }
 
-/// Why there is no memory for a run; empty if there is. Others may need some, too.
+/// Why a run does not fit into memory; empty if it does. Leaves a tenth to other processes.
 std::string too_large(const Scaling& scaling, const PlannedRun& plan) {
-  constexpr double kShare = 0.9;
+  constexpr double kUsable = 0.9;
   const double needed = bytes_needed(scaling.runs, plan);
-  const double free = scaling.job.free_memory ? scaling.job.free_memory() : needed / kShare;
-  if (needed <= kShare * free) return "";
+  const double free = scaling.job.free_memory ? scaling.job.free_memory() : needed / kUsable;
+  if (needed <= kUsable * free) return "";
   return fmt::format(
-      "{} was left out: {} workers with {} images each would need {:.1f} GB of memory, and {:.1f} "
-      "GB were free.",
+      "{} was skipped: {} workers with {} images each would need {:.1f} GB of memory, but only "
+      "{:.1f} GB were free.",
       plan.name, plan.config.workers, plan.batch, needed / 1e9, free / 1e9);
 }
 
-double communication_seconds_per_step(const train::Summary& summary) {
+double communication_seconds_per_step(const run::Summary& summary) {
   return summary.communication_share * summary.seconds_per_iteration.mean;
 }
 
@@ -83,8 +82,8 @@ std::optional<double> ScaledRun::bandwidth_share() const {
   return bench->seconds / seconds;
 }
 
-double seconds_of_epoch(const train::Summary& summary, std::size_t images) {
-  const train::Distribution& seconds = summary.seconds_per_iteration;
+double seconds_of_epoch(const run::Summary& summary, std::size_t images) {
+  const run::Distribution& seconds = summary.seconds_per_iteration;
   const double all = seconds.mean * static_cast<double>(summary.iterations - 1) + seconds.p50;
   return all * static_cast<double>(images) /
          images_seen(summary.iterations, images, summary.global_batch);
@@ -118,4 +117,4 @@ Scaling scale(const ScaleJob& job, const RunPlanned& run, const MeasureMessages&
   return scaling;
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

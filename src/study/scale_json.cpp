@@ -1,22 +1,23 @@
+#include "run/study_file.h"
 #include "study/compare.h"
 #include "study/scale_report.h"
 
 #include <fmt/format.h>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
-/// Threads: fewer are the usual life of a machine.
+/// Busy threads above which the load is mentioned: an idle machine has fewer.
 constexpr double kBusy = 0.5;
 
-/// null where there is nothing to say.
+/// null for an empty value.
 nlohmann::json json_of(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json();
 }
 
 nlohmann::json run_json(const ScaledRun& run) {
-  nlohmann::json json = train::to_json(run.summary);
+  nlohmann::json json = run::to_json(run.summary);
   json["name"] = run.plan.name;
   json["folder"] = run.plan.name;
   json["batch"] = run.plan.batch;
@@ -48,7 +49,7 @@ nlohmann::json point_json(const ScaledRun& run, const std::string& method) {
           {"oversubscribed", run.oversubscribed}};
 }
 
-/// One worker alone begins every method's curve.
+/// The run with one worker is the first point of every method's curve.
 nlohmann::json points_of(const Scaling& scaling) {
   nlohmann::json points = nlohmann::json::array();
   for (const ScaledRun& run : scaling.runs) {
@@ -68,34 +69,35 @@ std::vector<std::string> scale_notes(const Scaling& scaling) {
   const train::TrainConfig& job = scaling.job.job;
   std::vector<std::string> notes{
       scaling.job.weak
-          ? fmt::format("Weak scaling: an epoch has {} images for each worker.",
+          ? fmt::format("Weak scaling: an epoch has {} images per worker.",
                         scaling.runs.front().plan.images /
                             static_cast<std::size_t>(scaling.runs.front().summary.workers))
-          : fmt::format("Strong scaling: an epoch has {} images in every world.",
+          : fmt::format("Strong scaling: an epoch has {} images for any number of workers.",
                         scaling.job.images),
-      fmt::format("Every worker has {} thread{}, in all worlds.",
+      fmt::format("Every worker of every run has {} thread{}.",
                   scaling.runs.front().summary.threads,
                   scaling.runs.front().summary.threads == 1 ? "" : "s")};
   notes.push_back(
       job.iterations > 0
-          ? fmt::format("{} iterations of each were timed; an epoch's time follows from them. The "
-                        "first, which pays for what is set up once, counts like a usual one.",
-                        job.iterations)
-          : "The first iteration, which pays for what is set up once, counts like a usual one.");
+          ? fmt::format(
+                "The time of an epoch is extrapolated from {} iterations per run. The first "
+                "iteration includes one-time setup and is counted with the median time.",
+                job.iterations)
+          : "The first iteration includes one-time setup and is counted with the median time.");
   if (scaling.job.hosts)
     notes.push_back(
-        fmt::format("{} hosts with one worker each are network namespaces of this machine, with "
-                    "links of {} each way to one switch. They share its cores.",
+        fmt::format("The {} hosts with one worker each are network namespaces of this machine, "
+                    "with links of {} in each direction to one switch. They share its cores.",
                     scaling.job.hosts->count, scaling.job.hosts->link.text()));
   if (scaling.job.load > kBusy)
     notes.push_back(fmt::format(
-        "In the minute before, {:.1f} threads were busy on {} core{}: if others went on, "
-        "these times are too long.",
+        "In the minute before the study, {:.1f} threads were busy on {} core{}: if they kept "
+        "running, the measured times are too long.",
         scaling.job.load, scaling.job.cores, scaling.job.cores == 1 ? "" : "s"));
   if (scaling.baseline_workers > 1)
     notes.push_back(
-        fmt::format("Speed-up and efficiency are relative to {} workers: 1 was not "
-                    "among --workers.",
+        fmt::format("Speed-up and efficiency are relative to {} workers, because --workers does "
+                    "not include 1.",
                     scaling.baseline_workers));
   notes.insert(notes.end(), scaling.left_out.begin(), scaling.left_out.end());
   return notes;
@@ -112,13 +114,13 @@ nlohmann::json to_json(const Scaling& scaling) {
     scaled["hosts"] = {{"count", scaling.job.hosts->count},
                        {"bits_per_second", scaling.job.hosts->link.bits_per_second},
                        {"latency_us", scaling.job.hosts->link.latency.count()}};
-  return {{"format", 1},
-          {"kind", "scale"},
-          {"verdict", scale_verdict(scaling)},
-          {"notes", scale_notes(scaling)},
-          {"tables", tables},
-          {"runs", runs},
-          {"scaling", scaled}};
+  nlohmann::json json = run::to_json({.kind = "scale",
+                                      .verdict = scale_verdict(scaling),
+                                      .notes = scale_notes(scaling),
+                                      .tables = std::move(tables),
+                                      .runs = std::move(runs)});
+  json["scaling"] = std::move(scaled);
+  return json;
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

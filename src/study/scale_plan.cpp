@@ -1,4 +1,4 @@
-// Which runs a scaling study has.
+// Planning the runs of a scaling study.
 #include <lockstep/error.h>
 
 #include "models/model_names.h"
@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <set>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
 template <typename T>
 void require_list(const std::vector<T>& values, std::string_view option) {
-  if (values.empty()) throw UsageError(fmt::format("{} is empty: name at least one", option));
+  if (values.empty()) throw UsageError(fmt::format("{} is empty: give at least one value", option));
   std::set<T> seen;
   for (const T& value : values)
     if (!seen.insert(value).second)
@@ -33,15 +33,15 @@ void require_sensible(const ScaleJob& job) {
   require_list(job.methods, "--methods");
   for (int workers : job.workers)
     if (workers < 1 || workers > 1024)
-      throw UsageError(fmt::format("--workers has {}: each must be from 1 to 1024", workers));
+      throw UsageError(fmt::format("--workers has {}: each value must be from 1 to 1024", workers));
   if (job.hosts && largest_world(job) > job.hosts->count)
-    throw UsageError(fmt::format("--workers has {}, and --hosts only {}: each has one worker",
+    throw UsageError(fmt::format("--workers has {}, but --hosts is {}: each host has one worker",
                                  largest_world(job), job.hosts->count));
   for (std::size_t batch : job.batches)
-    if (batch < 1) throw UsageError("--batches has 0: each worker needs an image in every step");
+    if (batch < 1) throw UsageError("--batches has 0: each worker needs at least 1 image per step");
 }
 
-/// Images of an epoch with so many workers.
+/// Images of an epoch with this number of workers.
 std::size_t images_of(const ScaleJob& job, int workers) {
   if (!job.weak) return job.images;
   const auto most = static_cast<std::size_t>(largest_world(job));
@@ -54,10 +54,9 @@ void require_enough_images(const PlannedRun& run, const ScaleJob& job) {
   const std::size_t most = *std::max_element(job.batches.begin(), job.batches.end()) *
                            static_cast<std::size_t>(largest_world(job));
   throw UsageError(fmt::format(
-      "{} workers with {} images each need {} images in a step, and an epoch has {}: take smaller "
-      "--batches or fewer --workers, or more images: a larger --limit, the whole data set "
-      "(lockstep "
-      "data fetch), or images that are made (--data synthetic:{}x{}x{},train={})",
+      "{} workers with {} images each need {} images per step, but an epoch has {}. Use smaller "
+      "--batches, fewer --workers or more images: a larger --limit, the whole data set (lockstep "
+      "data fetch) or synthetic images (--data synthetic:{}x{}x{},train={})",
       run.config.workers, run.batch, run.config.batch, run.images, shape.channels, shape.height,
       shape.width, most));
 }
@@ -94,4 +93,4 @@ std::vector<PlannedRun> plan_scaling(const ScaleJob& job) {
   return runs;
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

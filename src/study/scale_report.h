@@ -1,32 +1,32 @@
-// What scale shows of its measurements: tables, sentences, JSON.
+// The results of scale as tables, sentences and JSON.
 #pragma once
 
+#include "run/text_table.h"
 #include "study/scale.h"
-#include "study/text_table.h"
 
 #include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
-/// A row for each run. Worlds that share too few cores have a star after their number of workers.
-TextTable run_table(const Scaling& scaling);
+/// One row per run. A star after the number of workers marks an oversubscribed run.
+run::TextTable run_table(const Scaling& scaling);
 
-/// Seconds per epoch, speed-up, communication and bandwidth by workers and batch, as reports of
-/// such studies have them. Of one method.
-TextTable batch_table(const Scaling& scaling, const std::string& method);
+/// Seconds per epoch, speed-up, communication and bandwidth of one method: a row per number of
+/// workers, a column per batch.
+run::TextTable batch_table(const Scaling& scaling, const std::string& method);
 
-/// How it scales, what limits it, where it stops to pay and which batch helps: two to five
-/// sentences.
+/// Two to five sentences: how the job scales, what limits it, from where on efficiency is low, and
+/// which batch helps.
 std::string scale_verdict(const Scaling& scaling);
 
-/// How the figures came about: what a reader needs to know to believe them.
+/// The conditions of the measurement that a reader needs to interpret the figures.
 std::vector<std::string> scale_notes(const Scaling& scaling);
 
-/// kind, verdict, notes, tables, runs and scaling: what the study's summary.json has. See
+/// The content of the study's summary.json: kind, verdict, notes, tables, runs and scaling. See
 /// docs/files.md.
 nlohmann::json to_json(const Scaling& scaling);
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

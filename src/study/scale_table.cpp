@@ -4,25 +4,25 @@
 
 #include <algorithm>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
 constexpr const char* kNothing = "–";
 
-/// Three digits, as far as there are so many.
+/// Three significant digits, but at most three after the point.
 std::string number(double value) {
   if (value >= 100) return fmt::format("{:.0f}", value);
   if (value >= 10) return fmt::format("{:.1f}", value);
   return value >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
 }
 
-std::string percent(double share) {
-  return share < 0.1 ? fmt::format("{:.1f}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+std::string percent(double fraction) {
+  return fmt::format("{:.{}f}", 100 * fraction, fraction < 0.1 ? 1 : 0);
 }
 
-std::string percent(const std::optional<double>& share) {
-  return share ? percent(*share) : kNothing;
+std::string percent(const std::optional<double>& fraction) {
+  return fraction ? percent(*fraction) : kNothing;
 }
 
 std::string workers_of(const ScaledRun& run) {
@@ -48,25 +48,25 @@ std::vector<std::string> row_of(const ScaledRun& run) {
 
 std::map<std::string, std::string> explanations(const Scaling& scaling) {
   const bool one = scaling.baseline_workers == 1;
-  return {
-      {"workers", "a star marks worlds with more threads than cores: they measure overhead"},
-      {"batch", "images of one worker in a step"},
-      {"s/epoch", "the first iteration counts like a usual one"},
-      {"ms/iteration", "median, without the first"},
-      {"speed-up",
-       fmt::format("images a second, relative to {} of the same batch",
-                   one ? "one worker" : fmt::format("the {} workers", scaling.baseline_workers))},
-      {"efficiency %", "speed-up relative to what so many workers could have at best"},
-      {"compute s", "of an epoch: forward, backward and update, the mean over the workers"},
-      {"comm s", "of an epoch: inside collectives, waiting for the slowest worker included"},
-      {"exposed s", "of an epoch: spent on equal gradients after backward"},
-      {"hidden s", "of comm s: while backward went on"},
-      {"wait s", "of comm s: until the slowest worker had come"},
-      {"MB/s", "bytes that a worker moves, the mean over the workers, by comm s"},
-      {"of bench %", "MB/s relative to bench, which all-reduces the same and does nothing else"}};
+  return {{"workers", "a star marks runs with more threads than cores: they measure overhead"},
+          {"batch", "images per worker and step"},
+          {"s/epoch", "the first iteration is counted with the median time"},
+          {"ms/iteration", "median, without the first iteration"},
+          {"speed-up",
+           fmt::format("images per second, relative to {} with the same batch",
+                       one ? "one worker" : fmt::format("{} workers", scaling.baseline_workers))},
+          {"efficiency %", "speed-up as a percentage of the ideal for this number of workers"},
+          {"compute s", "per epoch: forward, backward and optimizer, mean over the workers"},
+          {"comm s", "per epoch: inside collectives, including waiting for the slowest worker"},
+          {"exposed s", "per epoch: synchronising gradients after backward"},
+          {"hidden s", "part of comm s that overlaps with backward"},
+          {"wait s", "part of comm s spent waiting for the slowest worker"},
+          {"MB/s", "bytes moved by a worker divided by comm s, mean over the workers"},
+          {"of bench %",
+           "MB/s relative to bench, which all-reduces the same arrays without computing"}};
 }
 
-/// nullptr for one that was left out.
+/// nullptr for a run that was skipped.
 const ScaledRun* find(const Scaling& scaling, int workers, std::size_t batch,
                       const std::string& method) {
   for (const ScaledRun& run : scaling.runs)
@@ -94,8 +94,8 @@ std::vector<std::string> batch_row(const Scaling& scaling, int workers, const st
 
 }  // namespace
 
-TextTable run_table(const Scaling& scaling) {
-  TextTable table{
+run::TextTable run_table(const Scaling& scaling) {
+  run::TextTable table{
       .title = scaling.job.weak ? "Weak scaling" : "Strong scaling",
       .columns = {"workers", "batch", "s/epoch", "ms/iteration", "speed-up", "efficiency %",
                   "compute s", "comm s", "exposed s", "hidden s", "wait s", "MB/s", "of bench %"},
@@ -110,11 +110,11 @@ TextTable run_table(const Scaling& scaling) {
   return table;
 }
 
-TextTable batch_table(const Scaling& scaling, const std::string& method) {
-  TextTable table{"Time and speed-up by batch", {"workers"}, {}, {}};
+run::TextTable batch_table(const Scaling& scaling, const std::string& method) {
+  run::TextTable table{"Time and speed-up by batch", {"workers"}, {}, {}};
   if (scaling.job.methods.size() > 1) table.title += ": " + method;
   for (std::size_t batch : scaling.job.batches)
-    table.columns.push_back(fmt::format("{} a worker", batch));
+    table.columns.push_back(fmt::format("{} per worker", batch));
   const std::string batches = fmt::format("{}", fmt::join(scaling.job.batches, " / "));
   table.columns.push_back(fmt::format("comm s ({})", batches));
   table.columns.push_back(fmt::format("MB/s ({})", batches));
@@ -124,4 +124,4 @@ TextTable batch_table(const Scaling& scaling, const std::string& method) {
   return table;
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

@@ -1,4 +1,4 @@
-// The sentences below scale's table, made from its measurements.
+// The verdict of scale: sentences derived from its measurements.
 #include "base/text.h"
 #include "study/scale_report.h"
 
@@ -8,27 +8,27 @@
 #include <map>
 #include <set>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 
 namespace {
 
 using Runs = std::vector<const ScaledRun*>;
 
-/// Differences in efficiency below this are not worth a word: repeated runs differ by as much.
+/// Smaller differences in efficiency are not mentioned: repeated runs differ by as much.
 constexpr double kNoise = 0.05;
 
 std::string workers_text(int workers) {
   return fmt::format("{} worker{}", workers, workers == 1 ? "" : "s");
 }
 
-/// "512 images each", with the method where there are several.
+/// "512 images per worker", with the method if there are several.
 std::string setting(const Scaling& scaling, const ScaledRun& run) {
-  const std::string images = fmt::format("{} images each", run.plan.batch);
+  const std::string images = fmt::format("{} images per worker", run.plan.batch);
   if (scaling.job.methods.size() == 1) return images;
   return fmt::format("{}, {}", run.summary.method, images);
 }
 
-/// The runs of larger worlds than the baseline's that have a core for each thread.
+/// The runs with more workers than the baseline that have a core for each thread.
 Runs fair_runs(const Scaling& scaling) {
   Runs runs;
   for (const ScaledRun& run : scaling.runs)
@@ -36,7 +36,7 @@ Runs fair_runs(const Scaling& scaling) {
   return runs;
 }
 
-/// Of these, the runs of the largest world.
+/// The runs with the largest number of workers.
 Runs largest_world(const Runs& runs) {
   int workers = 0;
   for (const ScaledRun* run : runs) workers = std::max(workers, run->summary.workers);
@@ -54,8 +54,8 @@ std::string how_it_scales(const Scaling& scaling, const Runs& largest) {
   const auto [worst, best] = std::minmax_element(largest.begin(), largest.end(), less_efficient);
   const std::string text =
       fmt::format("{} {} {:.2f} times {} {} ({:.0f} % of the ideal)",
-                  workers_text((*best)->summary.workers), scaling.job.weak ? "get through" : "are",
-                  (*best)->speedup, scaling.job.weak ? "the images of" : "as fast as",
+                  workers_text((*best)->summary.workers), scaling.job.weak ? "process" : "are",
+                  (*best)->speedup, scaling.job.weak ? "the images per second of" : "as fast as",
                   scaling.baseline_workers, 100 * (*best)->efficiency);
   if (largest.size() == 1) return text + ".";
   return fmt::format("{} with {}, and {:.2f} times ({:.0f} %) with {}.", text,
@@ -63,13 +63,13 @@ std::string how_it_scales(const Scaling& scaling, const Runs& largest) {
                      setting(scaling, **worst));
 }
 
-/// Seconds of an epoch that a run lost to something, and what to call it.
+/// Seconds per epoch that a run lost to one cause, and the name of the cause.
 struct Loss {
   double seconds;
   std::string what;
 };
 
-/// Where the time went that an ideal world would not have needed.
+/// The largest part of the time that an ideally scaling run would not have needed.
 Loss largest_loss(const Scaling& scaling, const ScaledRun& run) {
   double ideal_compute = run.compute_seconds();
   for (const ScaledRun& base : scaling.runs)
@@ -78,12 +78,11 @@ Loss largest_loss(const Scaling& scaling, const ScaledRun& run) {
           base.compute_seconds() * run.seconds_per_epoch * run.efficiency / base.seconds_per_epoch;
   const double waiting = std::min(run.wait_seconds(), run.exposed_seconds());
   const double moving = run.exposed_seconds() - waiting;
-  const Loss losses[] = {
-      {moving, "moving gradients that backward does not hide"},
-      {waiting, "waiting for the slowest worker"},
-      {run.compute_seconds() - ideal_compute,
-       "computing, which is slower beside others: they share memory, caches and clock"},
-      {run.seconds_per_epoch * run.summary.data_share, "loading data"}};
+  const Loss losses[] = {{moving, "moving gradients that backward does not hide"},
+                         {waiting, "waiting for the slowest worker"},
+                         {run.compute_seconds() - ideal_compute,
+                          "computing more slowly, because workers share memory, caches and clock"},
+                         {run.seconds_per_epoch * run.summary.data_share, "loading data"}};
   return *std::max_element(std::begin(losses), std::end(losses),
                            [](const Loss& a, const Loss& b) { return a.seconds < b.seconds; });
 }
@@ -92,24 +91,25 @@ std::string what_limits(const Scaling& scaling, const Runs& largest) {
   const ScaledRun& worst = **std::min_element(largest.begin(), largest.end(), less_efficient);
   if (worst.efficiency > 1 - kNoise) return "";
   const Loss loss = largest_loss(scaling, worst);
-  return fmt::format(" What is missing {}goes mostly into {} ({:.0f} % of the time).",
-                     largest.size() > 1 ? "there " : "", loss.what,
+  return fmt::format(" {} lost time is mostly spent {} ({:.0f} % of the time).",
+                     largest.size() > 1 ? "There, the" : "The", loss.what,
                      100 * loss.seconds / worst.seconds_per_epoch);
 }
 
-/// "32 and 128 images each", or for each of several methods "ddp: 32; ring: 32, 128 images each".
+/// "with 32 and 128 images per worker", or with several methods "(ddp: 32; ring: 32, 128 images per
+/// worker)".
 std::string list_batches(const Scaling& scaling,
                          const std::map<std::string, std::vector<std::string>>& by_method) {
   if (scaling.job.methods.size() == 1)
-    return fmt::format("with {} images each", enumerate(by_method.begin()->second));
+    return fmt::format("with {} images per worker", enumerate(by_method.begin()->second));
   std::vector<std::string> texts;
   for (const auto& [method, batches] : by_method)
     texts.push_back(fmt::format("{}: {}", method, fmt::join(batches, ", ")));
-  return fmt::format("({} images each)", fmt::join(texts, "; "));
+  return fmt::format("({} images per worker)", fmt::join(texts, "; "));
 }
 
-/// The first world of each batch and method below 50 %.
-std::string where_it_stops_to_pay(const Scaling& scaling, const Runs& fair) {
+/// For each batch and method, the smallest number of workers with an efficiency below 50 %.
+std::string where_efficiency_is_low(const Scaling& scaling, const Runs& fair) {
   std::map<int, std::map<std::string, std::vector<std::string>>>
       places;  // workers, method: batches
   std::set<std::pair<std::string, std::size_t>> seen;
@@ -124,7 +124,7 @@ std::string where_it_stops_to_pay(const Scaling& scaling, const Runs& fair) {
   return fmt::format(" Efficiency falls below 50 % {}.", enumerate(texts));
 }
 
-/// Compares the smallest with the most efficient batch, both by the first method.
+/// Compares the smallest with the most efficient batch, both with the first method.
 std::string which_batch_helps(const Scaling& scaling, const Runs& largest) {
   Runs runs;
   for (const ScaledRun* run : largest)
@@ -137,8 +137,8 @@ std::string which_batch_helps(const Scaling& scaling, const Runs& largest) {
   const ScaledRun& best = **std::max_element(runs.begin(), runs.end(), less_efficient);
   if (best.efficiency < smallest.efficiency + kNoise) return "";
   return fmt::format(
-      " Larger batches help: gradients travel less often, for {:.3g} s an epoch with {} images "
-      "each and {:.3g} s with {}.",
+      " Larger batches help: communication takes {:.3g} s per epoch with {} images per worker and "
+      "{:.3g} s with {}.",
       smallest.communication_seconds(), smallest.plan.batch, best.communication_seconds(),
       best.plan.batch);
 }
@@ -155,8 +155,8 @@ std::string overhead_only(const Scaling& scaling) {
   std::vector<std::string> texts;
   for (int workers : worlds) texts.push_back(std::to_string(workers));
   return fmt::format(
-      "Worlds of {} (marked *) have more threads than the {} core{} here, at {} a worker: they "
-      "measure overhead, not speed-up.",
+      "Runs with {} workers (marked *) have more threads than the {} core{} here, at {} per "
+      "worker: they measure overhead, not speed-up.",
       enumerate(texts), scaling.job.cores, scaling.job.cores == 1 ? "" : "s", threads);
 }
 
@@ -166,14 +166,16 @@ std::string scale_verdict(const Scaling& scaling) {
   const Runs fair = fair_runs(scaling);
   std::string text;
   if (fair.empty()) {
-    text = "There is no larger world with a core for each thread to tell how this job scales.";
+    text =
+        "No run with more workers has a core for each thread: this does not show how the job "
+        "scales.";
   } else {
     const Runs largest = largest_world(fair);
     text = how_it_scales(scaling, largest) + what_limits(scaling, largest) +
-           where_it_stops_to_pay(scaling, fair) + which_batch_helps(scaling, largest);
+           where_efficiency_is_low(scaling, fair) + which_batch_helps(scaling, largest);
   }
   const std::string overhead = overhead_only(scaling);
   return overhead.empty() ? text : text + " " + overhead;
 }
 
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

@@ -1,53 +1,54 @@
 #include "train/convolution_choice.h"
 
-#include "base/files.h"
-#include "engine/onednn/onednn_engine.h"
-#include "engine/torch/torch_engine.h"
-#include "sync/share_text.h"
-#include "train/engine_options.h"
-#include "train/while_others_wait.h"
+#include <lockstep/error.h>
 
-namespace lockstep::train {
+#include "run/fields.h"
+#include "sync/broadcast_text.h"
+#include "sync/on_rank_zero.h"
+#include "train/config/engine_options.h"
+
+namespace lockstep::internal::train {
 
 namespace {
 
-/// What the run's folder says of it; null if it says nothing that can be used.
-nlohmann::json recorded_methods(const std::filesystem::path& run_dir) {
+/// The choice in the run folder's config.json; null if it has no valid one.
+nlohmann::json recorded_methods(const engine::Engines& engines,
+                                const std::filesystem::path& run_dir) {
   try {
-    const auto config = nlohmann::json::parse(read_file(run_dir / "config.json", 1 << 24), nullptr,
-                                              /*allow_exceptions=*/false);
-    if (!config.is_object() || !config.contains("conv_methods")) return {};
+    const nlohmann::json config = run::read_fields(run_dir / "config.json").json();
+    if (!config.contains("conv_methods")) return {};
     const nlohmann::json& methods = config["conv_methods"];
-    return engine::are_convolution_methods(methods) ? methods : nlohmann::json();
+    return engines.are_convolution_methods(methods) ? methods : nlohmann::json();
   } catch (const FileError&) {
     return {};
   }
 }
 
-/// On rank 0.
-nlohmann::json choose(const TrainConfig& config, const engine::EngineOptions& options,
-                      Progress& progress) {
+/// Called on rank 0.
+nlohmann::json choose(const engine::Engines& engines, const TrainConfig& config,
+                      const engine::EngineOptions& options, Progress& progress) {
   if (config.resume)
-    if (nlohmann::json recorded = recorded_methods(config.run_dir); !recorded.is_null())
+    if (nlohmann::json recorded = recorded_methods(engines, config.run_dir); !recorded.is_null())
       return recorded;
-  engine::use_threads(config.threads_per_worker());  // this may be a thread of its own
-  return engine::choose_convolutions(options,
+  engines.use_threads(config.threads_per_worker());  // on_rank_zero() runs this in a new thread
+  return engines.choose_convolutions(options,
                                      [&](const std::string& text) { progress.notice(text); });
 }
 
 }  // namespace
 
-TrainConfig with_convolution_choice(Group& group, const TrainConfig& config,
-                                    const data::ImageShape& images, Progress& progress) {
+TrainConfig with_convolution_choice(Group& group, const engine::Engines& engines,
+                                    const TrainConfig& config, const data::ImageShape& images,
+                                    Progress& progress) {
   TrainConfig chosen = config;
   if (config.engine == "torch" || config.convolution_choice() != "auto") return chosen;
   std::string text;
   const engine::EngineOptions options =
       engine_options(config, images, config.shards_of(group.rank(), group.size()).all);
-  while_others_wait(group, [&] { text = choose(config, options, progress).dump(); });
-  sync::share_text(group, text);
+  sync::on_rank_zero(group, [&] { text = choose(engines, config, options, progress).dump(); });
+  sync::broadcast_text(group, text);
   chosen.methods = nlohmann::json::parse(text);
   return chosen;
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,19 +1,21 @@
-// How the convolutions of a run are computed: one choice for all workers, who would measure
-// different times and then not do the same arithmetic.
+// How the convolutions of a run are computed: one choice for all workers. If each measured for
+// itself, they could choose differently and compute different results.
 #pragma once
 
 #include <lockstep/group.h>
 
 #include "data/images.h"
-#include "train/config.h"
-#include "train/worker.h"
+#include "engine/engines.h"
+#include "train/config/config.h"
+#include "train/progress.h"
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
-/// The configuration with `methods` filled in, if it leaves them to measurement: those that the run
-/// began with if it is resumed, or else what rank 0 has measured, now or earlier, while the others
-/// sleep. A collective.
-TrainConfig with_convolution_choice(Group& group, const TrainConfig& config,
-                                    const data::ImageShape& images, Progress& progress);
+/// The configuration with `methods` filled in, if they are to be measured: those that a resumed run
+/// began with, or else what rank 0 measures now, or measured earlier, while other ranks wait. A
+/// collective.
+TrainConfig with_convolution_choice(Group& group, const engine::Engines& engines,
+                                    const TrainConfig& config, const data::ImageShape& images,
+                                    Progress& progress);
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 namespace {
 
@@ -60,4 +60,4 @@ void LatencyProbe::measure() {
   measured_.push_back(seconds / static_cast<double>(std::max<std::uint64_t>(1, operations)));
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

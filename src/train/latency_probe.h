@@ -1,9 +1,8 @@
-// LatencyProbe: what an operation between the ranks costs before anything moves.
+// LatencyProbe: measures the latency of an operation between the ranks.
 //
-// It is measured by steps of the run's own sync method with gradients of one element, some before
-// the run and some in between its iterations: a machine with other work to do answers fast at one
-// moment and slowly at another. All together they are some hundred small operations, however long
-// the run is.
+// It times steps of the run's sync method with gradients of one element, some before the run and
+// some between its iterations, because the load of a machine varies. In total it makes about a
+// hundred small operations, however long the run is.
 #pragma once
 
 #include <lockstep/group.h>
@@ -14,15 +13,14 @@
 #include <optional>
 #include <vector>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 class LatencyProbe {
  public:
-  /// A collective. With one rank there is nothing to measure, and no call costs anything.
+  /// A collective. With one rank nothing is measured.
   LatencyProbe(Group group, const sync::Method& method);
 
-  /// Measures once more, if it is time to. A collective: all ranks call it after the same
-  /// iterations.
+  /// Measures after some iterations. A collective: all ranks call it after the same iterations.
   void after_iteration(std::size_t iteration);
 
   /// Seconds of an operation on this rank; 0 with one rank.
@@ -37,4 +35,4 @@ class LatencyProbe {
   std::vector<double> measured_;
 };
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

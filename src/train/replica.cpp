@@ -2,72 +2,32 @@
 
 #include <lockstep/error.h>
 
-#include "base/files.h"
-#include "models/safetensors.h"
-#include "sync/share_text.h"
-#include "train/engine_options.h"
-#include "train/learning.h"
-#include "train/same_layouts.h"
-#include "train/shard_buffers.h"
-#include "train/while_others_wait.h"
+#include "comm/flight/flight_recorder.h"
+#include "train/checkpoint/shard_buffers.h"
+#include "train/config/make_optimizer.h"
+#include "train/config/same_layouts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 namespace {
 
-std::optional<Group> make_norm_group(Group& group, const TrainConfig& config) {
-  if (!config.sync_bn || group.size() == 1) return std::nullopt;
-  return group.split(0);
-}
-
-/// Rank 0 reads for all: it may be the only one that can see the file. A collective.
-std::vector<models::StoredTensor> read_initial(Group& group, const std::filesystem::path& file) {
-  std::string content;
-  while_others_wait(group, [&] { content = read_file(file); });
-  sync::share_text(group, content);
-  return models::parse_safetensors(content, file.string());
-}
-
-engine::MadeEngine make_engine(Group& group, const TrainConfig& config,
-                               const data::ImageShape& images, int shards, std::uint64_t seed,
-                               const std::optional<Group>& norm_group) {
-  engine::EngineOptions options = engine_options(config, images, shards);
-  options.seed = seed;
-  options.batch_norm_group = norm_group;
-  engine::MadeEngine made = engine::make_engine(options);
-  if (!config.init.empty())
-    made.engine->load(read_initial(group, config.init), config.init.string());
-  return made;
-}
-
-sync::Layout make_layout(Group& group, const engine::Engine& engine, const TrainConfig& config) {
+sync::Layout make_layout(Group& group, const engine::Engine& engine,
+                         const sync::BucketOptions& buckets) {
   require_same_layouts(group, engine);
-  auto bytes = [](double megabytes) {
-    return std::max<std::size_t>(1, static_cast<std::size_t>(megabytes * (1 << 20)));
-  };
-  // Whoever shares out the update cuts buckets into equal parts.
-  const int parts = config.method().sync == "sharded" ? group.size() : 1;
-  return sync::Layout(
-      engine.parameters(), engine.type(),
-      {bytes(config.first_bucket_mb), bytes(config.bucket_mb), static_cast<std::size_t>(parts)});
+  return sync::Layout(engine.parameters(), engine.type(), buckets);
 }
 
-/// What a group has moved since `before`.
-void add(const Counters& after, const Counters& before, Record& record) {
+/// Adds what a group has moved between two readings of its counters.
+void add(const Counters& after, const Counters& before, run::Record& record) {
   record.times.communication += after.seconds - before.seconds;
   record.times.wait += after.wait_seconds - before.wait_seconds;
   record.bytes += static_cast<double>(after.bytes - before.bytes);
   record.operations += static_cast<double>(after.operations - before.operations);
-}
-
-std::string notice_of(const engine::MadeEngine& made, const TrainConfig& config) {
-  const std::string order = config.shards > 0 ? sync::order_of_its_own(config.method()) : "";
-  return made.notice + (made.notice.empty() || order.empty() ? "" : ". ") + order;
 }
 
 constexpr std::string_view kOptimizer = "optimizer.";
@@ -78,35 +38,28 @@ std::string optimizer_name(const std::string& kind, const sync::Parameter& param
 
 }  // namespace
 
-Replica::Replica(Group group, const TrainConfig& config, const data::ImageShape& images)
+Replica::Replica(Group group, ReplicaParts parts)
     : group_(std::move(group)),
-      shards_(config.shards_of(group_.rank(), group_.size())),
-      mistake_(parse_mistake(config.mistake)),
-      op_(config.shards > 0 ? ReduceOp::sum : ReduceOp::average),
-      norm_group_(make_norm_group(group_, config)),
-      made_(make_engine(group_, config, images, shards_.all,
-                        config.seed + (mistake_ == Mistake::different_weights ? group_.rank() : 0),
-                        norm_group_)),
-      engine_(std::move(made_.engine)),
+      shards_(parts.shards),
+      op_(parts.op),
+      norm_group_(std::move(parts.batch_norm_group)),
+      engine_(std::move(parts.engine)),
       statistics_(*engine_, shards_),
-      gradients_(group_, engine_->parameters(), make_layout(group_, *engine_, config)),
+      gradients_(group_, engine_->parameters(), make_layout(group_, *engine_, parts.buckets)),
       weights_(group_.allocate(gradients_.layout().bytes())),
-      accumulation_(gradients_, config.recipe.accumulate),
+      recipe_(std::move(parts.recipe)),
+      accumulation_(gradients_, recipe_.accumulate),
       sum_(gradients_, shards_.count),
-      chosen_(config.shards > 0 ? sync::along_tree(config.method(), group_) : config.method()),
-      method_(sync::make_sync_method(chosen_, group_, gradients_, op_, flat_weights(),
-                                     config.method_options())),
-      notice_(notice_of(made_, config)),
-      trace_(gradients_, chosen_.sync == "ddp"),
-      recipe_(config.recipe),
-      tensors_(tensor_ranges(*engine_, gradients_, recipe_.no_decay_bn_bias)),
-      slowdown_(Slowdown::parse(config.slow)) {
+      method_(parts.make_method(group_, gradients_, flat_weights())),
+      notice_(std::move(parts.notice)),
+      trace_(gradients_, parts.reduces_buckets),
+      tensors_(tensor_ranges(*engine_, gradients_, recipe_.no_decay_bn_bias)) {
   const ArrayView weights = flat_weights();
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
-  if (mistake_ != Mistake::different_weights) group_.broadcast(weights);
-  const std::optional<sync::Share> share = method_->share();
-  optimizer_ = share ? make_optimizer(share->weights, share->gradients, {}, config)
-                     : make_optimizer(weights, gradients_.all(), tensors_, config);
+  if (parts.broadcast_weights) group_.broadcast(weights);
+  const std::optional<sync::OwnedSlice> slice = method_->owned_slice();
+  optimizer_ = slice ? parts.make_optimizer(slice->weights, slice->gradients, {})
+                     : parts.make_optimizer(weights, gradients_.all(), tensors_);
   method_->adopt_weights();
 }
 
@@ -118,33 +71,32 @@ Replica::~Replica() {
   engine_.reset();  // its hooks write into the gradients, which must outlive it
 }
 
-Record Replica::step(Feed& feed, const std::function<void(const Record&)>& agree) {
-  Record record;
-  observe::Times& times = record.times;
+run::Record Replica::step(BatchSource& batches, const BeforeUpdate& before_update) {
+  run::Record record;
+  const std::size_t iteration = batches.done() + 1;
+  comm::note_step(iteration);
   const Counters before = group_.counters();
   trace_.begin_step();
   {
-    observe::Span total(times.total, trace_.trace(), "iteration", observe::EventKind::iteration,
-                        static_cast<std::int64_t>(feed.done() + 1));
+    observe::Span total(record.times.total, trace_.trace(), "iteration",
+                        observe::EventKind::iteration, static_cast<std::int64_t>(iteration));
     std::vector<double> losses;
     for (int number = 0; number < shards_.count; ++number)
-      losses.push_back(compute_shard(feed, number, record));
+      losses.push_back(compute_shard(batches, number, record));
     record.loss_sum = sync::tree_sum(losses);
-    times.hidden = group_.counters().seconds - before.seconds;
-    if (mistake_ == Mistake::sync_after_update) update(times);
-    synchronise(times);
-    if (agree) agree(record);
-    if (mistake_ != Mistake::sync_after_update) update(times);
+    record.times.hidden = group_.counters().seconds - before.seconds;
+    synchronise(record.times);
+    if (before_update) before_update(record);
+    update(record.times);
   }
-  const Counters after = group_.counters();
-  add(after, before, record);
+  add(group_.counters(), before, record);
   return record;
 }
 
-double Replica::compute_shard(Feed& feed, int number, Record& record) {
+double Replica::compute_shard(BatchSource& batches, int number, run::Record& record) {
   double loss_sum = 0;
   for (int part = 0; part < recipe_.accumulate; ++part) {
-    const engine::Score score = compute(feed, number, part, record);
+    const engine::Score score = compute(batches, number, part, record);
     loss_sum += score.loss_sum;
     record.correct += static_cast<double>(score.correct);
     record.samples += static_cast<double>(score.samples);
@@ -152,42 +104,51 @@ double Replica::compute_shard(Feed& feed, int number, Record& record) {
   return loss_sum;
 }
 
-engine::Score Replica::compute(Feed& feed, int number, int part, Record& record) {
+engine::Score Replica::compute(BatchSource& batches, int number, int part, run::Record& record) {
   observe::Times& times = record.times;
-  Feed::Share share;
+  MicroBatch batch;
   engine::Score score;
   {
     observe::Span span(times.data, trace_.trace(), "data");
-    share = feed.next();
+    batch = batches.next();
   }
   {
     observe::Span span(times.forward, trace_.trace(), "forward");
     if (part == 0) statistics_.enter(number);
     sum_.begin(number);
     accumulation_.begin(part);
-    score = engine_->forward(*share.images);
-    if (part == 0) slowdown_.suffer(group_.rank());
+    score = engine_->forward(*batch.images);
   }
   count_batch_norm(times.forward, record);
   {
     observe::Span span(times.backward, trace_.trace(), "backward");
-    engine_->backward(factor_of(share));
+    run_backward(loss_weight(batch));
   }
   count_batch_norm(times.backward, record);
-  record.epoch = static_cast<double>(share.epoch);
+  record.epoch = static_cast<double>(batch.epoch);
   return score;
 }
 
-double Replica::factor_of(const Feed::Share& share) const {
-  // What the ranks' gradients come to must be the mean over the global batch, even where their
-  // shares of it differ in size.
-  const double mine =
-      static_cast<double>(share.images->size()) / static_cast<double>(share.global_batch);
-  if (op_ == ReduceOp::sum) return mine;
-  return mine * group_.size() * (mistake_ == Mistake::sum ? group_.size() : 1);
+void Replica::run_backward(double weight) {
+  try {
+    engine_->backward(weight);
+  } catch (...) {
+    // With synchronised batch norm, other ranks wait for this one within their own backward, where
+    // they would never join the reductions that abandon() starts.
+    if (!norm_group_) method_->abandon();
+    throw;
+  }
 }
 
-void Replica::count_batch_norm(double& part, Record& record) {
+double Replica::loss_weight(const MicroBatch& batch) const {
+  // The combined gradients are those of the mean loss over the global batch, also where ranks have
+  // different numbers of images.
+  const double fraction =
+      static_cast<double>(batch.images->size()) / static_cast<double>(batch.global_batch);
+  return op_ == ReduceOp::sum ? fraction : fraction * group_.size();
+}
+
+void Replica::count_batch_norm(double& part, run::Record& record) {
   if (!norm_group_) return;
   const Counters now = norm_group_->counters();
   const double seconds = now.seconds - norm_counted_.seconds;
@@ -199,9 +160,6 @@ void Replica::count_batch_norm(double& part, Record& record) {
 
 void Replica::synchronise(observe::Times& times) {
   observe::Span span(times.exposed, trace_.trace(), "synchronise");
-  if (mistake_ == Mistake::sync_after_update)  // it was not to touch the gradients before
-    for (std::size_t left = gradients_.parameters().size(); left > 0; --left)
-      method_->ready(left - 1);
   method_->finish();
 }
 
@@ -214,16 +172,16 @@ void Replica::update(observe::Times& times) {
     optimizer_->begin_step();
     method_->step(*optimizer_);
   }
-  // Methods that share out the update, or average weights, communicate here.
-  const double talked = std::min(seconds, group_.counters().seconds - before);
-  times.exposed += talked;
-  times.optimizer += seconds - talked;
+  // Methods that distribute the update, or average weights, communicate here.
+  const double communication = std::min(seconds, group_.counters().seconds - before);
+  times.exposed += communication;
+  times.optimizer += seconds - communication;
 }
 
 void Replica::ready(std::size_t parameter) {
   if (!accumulation_.add(parameter) || !sum_.add(parameter)) return;
   trace_.gradient_ready(parameter);
-  if (mistake_ != Mistake::sync_after_update) method_->ready(parameter);
+  method_->ready(parameter);
 }
 
 void Replica::record_in(observe::Trace* trace) {
@@ -322,7 +280,7 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
           !engine_->from_plain(i, found->second->data, part))
         throw FileError(fmt::format("{}: '{}' is missing or does not fit", source, name));
     }
-    sync::take_share(group_, *method_, whole, kind.values);
+    sync::take_slice(group_, *method_, whole, kind.values);
   }
   const auto steps = rest.find(kOptimizerSteps);
   restore_steps(*optimizer_, steps == rest.end() ? nullptr : steps->second, source);
@@ -334,14 +292,14 @@ void Replica::average_statistics() {
   statistics_.average(group_);
 }
 
-engine::Score Replica::evaluate_share(const data::Loader& loader, const data::Range& mine) {
+engine::Score Replica::evaluate_range(const data::Loader& loader, const data::Range& range) {
   constexpr std::size_t kBatch = 250;
   data::Batch batch;
   std::vector<std::uint32_t> indices;
   engine::Score all;
-  for (std::size_t begin = mine.begin; begin < mine.end; begin += kBatch) {
+  for (std::size_t begin = range.begin; begin < range.end; begin += kBatch) {
     indices.clear();
-    for (std::size_t i = begin; i < std::min(begin + kBatch, mine.end); ++i)
+    for (std::size_t i = begin; i < std::min(begin + kBatch, range.end); ++i)
       indices.push_back(static_cast<std::uint32_t>(i));
     loader.load(indices, batch);
     const engine::Score score = engine_->evaluate(batch);
@@ -357,7 +315,7 @@ engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
   std::vector<double> losses;
   std::vector<double> sums(3);
   for (int shard = shards_.first; shard < shards_.first + shards_.count; ++shard) {
-    const engine::Score score = evaluate_share(loader, data::share(count, shard, shards_.all));
+    const engine::Score score = evaluate_range(loader, data::slice_of(count, shard, shards_.all));
     losses.push_back(score.loss_sum);
     sums[1] += static_cast<double>(score.correct);
     sums[2] += static_cast<double>(score.samples);
@@ -368,4 +326,4 @@ engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
   return {sums[0], static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

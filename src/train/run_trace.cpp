@@ -1,14 +1,14 @@
 #include "train/run_trace.h"
 
 #include "base/host_name.h"
-#include "observe/chrome_trace.h"
 #include "observe/clock_offset.h"
+#include "run/trace_file.h"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 namespace {
 
@@ -74,14 +74,14 @@ std::string RunTrace::collect() {
   const std::vector<observe::TraceEvent> events = trace_->events();
   const observe::ClockOffset offset = observe::offset_to_rank_zero(group_);
   const double start = earliest(group_, events, offset.seconds);
-  const std::string mine = observe::chrome_events(events, {.rank = group_.rank(),
-                                                           .host = host_name(),
-                                                           .shift = offset.seconds - start,
-                                                           .left_out = trace_->left_out()});
+  const std::string mine = run::chrome_events(events, {.rank = group_.rank(),
+                                                       .host = host_name(),
+                                                       .shift = offset.seconds - start,
+                                                       .left_out = trace_->left_out()});
   trace_.reset();
   const std::vector<std::string> texts = gather_texts(group_, mine);
   const std::vector<observe::ClockOffset> clocks = gather_clocks(group_, offset);
-  return group_.rank() == 0 ? observe::chrome_trace(texts, clocks) : "";
+  return group_.rank() == 0 ? run::chrome_trace(texts, clocks) : "";
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

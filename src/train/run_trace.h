@@ -1,4 +1,4 @@
-// RunTrace: the trace of a run's first iterations, from all ranks.
+// RunTrace: the trace of the first iterations of a run, on all ranks.
 #pragma once
 
 #include <lockstep/group.h>
@@ -10,18 +10,18 @@
 #include <optional>
 #include <string>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 class RunTrace {
  public:
-  /// The replica must outlive it. It records so many iterations, from the next one on.
+  /// Records the next `iterations`. The replica must outlive it.
   RunTrace(Group group, Replica& replica, std::size_t iterations);
   ~RunTrace();
   RunTrace(const RunTrace&) = delete;
   RunTrace& operator=(const RunTrace&) = delete;
 
-  /// Called after each iteration. True after the last that is recorded: the time to collect, before
-  /// the ranks' clocks drift apart.
+  /// Called after each iteration. Returns true after the last recorded one: collect() should follow
+  /// at once, before the ranks' clocks drift apart.
   bool iteration_ended();
 
   /// Whether the next iteration will be recorded.
@@ -30,8 +30,9 @@ class RunTrace {
   /// Whether there is anything to collect.
   bool uncollected() const { return trace_.has_value(); }
 
-  /// On rank 0 the text of the file that has all ranks' events, on rank 0's clock from the first of
-  /// them on; empty elsewhere. Ends the recording. A collective. REQUIRES: uncollected().
+  /// Ends the recording. Returns the content of trace.json on rank 0, with the events of all ranks
+  /// on rank 0's clock, counted from the first event; empty on other ranks. A collective. REQUIRES:
+  /// uncollected().
   std::string collect();
 
  private:
@@ -41,4 +42,4 @@ class RunTrace {
   std::size_t left_;
 };
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

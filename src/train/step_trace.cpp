@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 using observe::EventKind;
 
@@ -72,4 +72,4 @@ void StepTrace::layer_operation_ended(const ObservedOperation& operation) {
                .end = operation.end});
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

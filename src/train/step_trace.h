@@ -1,5 +1,5 @@
-// StepTrace: what a trace shows of a step beside its parts: when each gradient and each bucket was
-// ready, and the operations of the group, each bucket's with its number.
+// StepTrace: the events of a step in a trace: when each gradient and each bucket was ready, and the
+// operations of the group, numbered by bucket.
 #pragma once
 
 #include <lockstep/group.h>
@@ -10,23 +10,23 @@
 #include <atomic>
 #include <vector>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 class StepTrace {
  public:
-  /// The gradients must outlive it. `in_buckets` says whether the sync method reduces them bucket
-  /// by bucket, in order and before any other collective of a step.
+  /// The gradients must outlive it. `in_buckets`: the sync method reduces bucket by bucket, in
+  /// order and before any other collective of a step.
   StepTrace(const sync::Gradients& gradients, bool in_buckets);
 
-  /// Where to write; null for nowhere. Not while a step goes on.
+  /// Sets the trace to write to; null for none. REQUIRES: no step is in progress.
   void record_in(observe::Trace* trace) { trace_ = trace; }
   observe::Trace* trace() const { return trace_; }
 
   void begin_step();
   void gradient_ready(std::size_t parameter);
-  /// Any thread. REQUIRES: trace() is not null.
+  /// An operation on gradients has ended. Any thread may call it. REQUIRES: trace() is not null.
   void operation_ended(const ObservedOperation& operation);
-  /// The same for one that a layer waits for, within forward or backward.
+  /// The same for an operation of a layer, which forward or backward waited for.
   void layer_operation_ended(const ObservedOperation& operation);
 
  private:
@@ -35,8 +35,8 @@ class StepTrace {
   const sync::Gradients& gradients_;
   std::vector<std::size_t> bucket_of_;   ///< by parameter; empty if there are no buckets
   std::vector<std::size_t> missing_;     ///< by bucket: gradients that are not ready yet
-  std::atomic<std::size_t> reduced_{0};  ///< buckets of this step
+  std::atomic<std::size_t> reduced_{0};  ///< buckets reduced in this step
   observe::Trace* trace_ = nullptr;
 };
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 namespace {
 
 using models::stored;
@@ -48,7 +48,7 @@ TEST_F(Difference, FromNothingIsTheDistanceItself) {
                    5);
 }
 
-TEST_F(Difference, LeavesOutWhatIsCounted) {
+TEST_F(Difference, LeavesOutIntegers) {
   EXPECT_EQ(between({stored<float>("w", {1}, {1}), stored<std::int64_t>("batches", {}, {1})},
                     {stored<float>("w", {1}, {1}), stored<std::int64_t>("batches", {}, {2})}),
             0);
@@ -67,7 +67,7 @@ TEST_F(Difference, NeedsTheSameTensors) {
   expect_refused({a[0], stored<float>("x", {1}, {1})});
 }
 
-TEST(Compare, TrainsAloneAndThenByEachMethodWithTheSameWeights) {
+TEST(Compare, TrainsOneWorkerAndThenEveryMethodToTheSameWeights) {
   const testing::TemporaryFolder folder;
   train::TrainConfig job = train::small_job();
   job.workers = 2;
@@ -82,13 +82,14 @@ TEST(Compare, TrainsAloneAndThenByEachMethodWithTheSameWeights) {
   EXPECT_EQ(started, (std::vector<std::pair<std::string, int>>{
                          {"alone", 1}, {"gather-scatter", 2}, {"ring", 2}, {"ddp", 2}}));
   EXPECT_TRUE(comparison.all_agree());
-  // Two addends have one sum, whatever their order: all methods of two workers end with equal bits.
+  // A sum of two addends does not depend on their order: two workers give the same bits with every
+  // method.
   const std::vector<std::string> sentences = sentences_of(comparison);
-  EXPECT_THAT(sentences, ::testing::Contains(::testing::HasSubstr("lie on each other")));
+  EXPECT_THAT(sentences, ::testing::Contains(::testing::HasSubstr("loss curves coincide")));
   EXPECT_THAT(sentences, ::testing::Contains(
                              ::testing::HasSubstr("same order: gather-scatter, ring and ddp")));
   EXPECT_LT(comparison.runs[3].loss_difference, 1e-5);
-  const TextTable table = table_of(comparison);
+  const run::TextTable table = table_of(comparison);
   ASSERT_EQ(table.rows.size(), 4u);
   for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
 
@@ -103,7 +104,7 @@ TEST(Compare, TrainsAloneAndThenByEachMethodWithTheSameWeights) {
   }
 }
 
-TEST(Compare, SeesWhenAMethodEndsElsewhere) {
+TEST(Compare, DetectsAMethodWithDifferentWeights) {
   const testing::TemporaryFolder folder;
   train::TrainConfig job = train::small_job();
   job.iterations = 2;
@@ -119,7 +120,7 @@ TEST(Compare, SeesWhenAMethodEndsElsewhere) {
   EXPECT_FALSE(comparison.all_agree());
 }
 
-/// A run of so many seconds an iteration that moves so many bytes through rank 0.
+/// A run with this time per iteration and these bytes moved by rank 0.
 ComparedRun measured(const std::string& name, double seconds, double bytes, double exposed) {
   ComparedRun run{.name = name, .summary = {}};
   run.summary.workers = name == "alone" ? 1 : 2;
@@ -131,7 +132,7 @@ ComparedRun measured(const std::string& name, double seconds, double bytes, doub
   return run;
 }
 
-TEST(Compare, SaysWhichIsFastestAndWhy) {
+TEST(Compare, NamesTheFastestMethodAndTheReasons) {
   const Comparison comparison{{measured("alone", 0.03, 0, 0), measured("p2p", 0.02, 3e6, 0.5),
                                measured("ddp", 0.012, 1e6, 0.1)}};
   EXPECT_EQ(comparison.fastest()->name, "ddp");
@@ -139,56 +140,54 @@ TEST(Compare, SaysWhichIsFastestAndWhy) {
   EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[2]), 2.5);
   EXPECT_THAT(sentences_of(comparison),
               ::testing::IsSupersetOf(std::vector<::testing::Matcher<std::string>>{
-                  "ddp is fastest with 12 ms an iteration, 1.67 times as fast as p2p, the slowest.",
-                  "Why: p2p moves 3 MB through rank 0 in every iteration, ddp only 1 MB; "
-                  "communication that nothing hides takes 10 ms of an iteration with p2p, 1.2 ms "
-                  "with ddp."}));
+                  "ddp is fastest with 12 ms per iteration, 1.67 times as fast as p2p (slowest).",
+                  "Reasons: rank 0 moves 3 MB per iteration with p2p, 1 MB with ddp; exposed "
+                  "communication takes 10 ms per iteration with p2p, 1.2 ms with ddp."}));
 }
 
-TEST(Compare, MakesNothingOfTimesThatHardlyDiffer) {
+TEST(Compare, TreatsNearlyEqualTimesAsEqual) {
   const Comparison comparison{{measured("alone", 0.03, 0, 0), measured("p2p", 0.0203, 3e6, 0.5),
                                measured("ddp", 0.02, 1e6, 0.1)}};
   EXPECT_EQ(sentences_of(comparison).back(), "All methods take the same time within 5 %.");
 }
 
-TEST(Compare, KnowsWhyBatchNormPartsTheCurves) {
+TEST(Compare, ExplainsWhyBatchNormSeparatesTheCurves) {
   Comparison comparison{{measured("alone", 0.03, 0, 0), measured("ddp", 0.02, 1e6, 0.1)}};
   comparison.runs[1].weights_difference = 0.1;
   for (ComparedRun& run : comparison.runs) run.summary.buffers_sha256 = "of some statistics";
-  EXPECT_THAT(
-      sentences_of(comparison).front(),
-      ::testing::AllOf(::testing::HasSubstr("statistics of its own images"),
-                       ::testing::HasSubstr("--sync-bn takes the statistics of the whole")));
+  EXPECT_THAT(sentences_of(comparison).front(),
+              ::testing::AllOf(::testing::HasSubstr("statistics of its own images"),
+                               ::testing::HasSubstr("--sync-bn uses the statistics of the whole")));
   comparison.sync_bn = true;
-  EXPECT_THAT(
-      sentences_of(comparison).front(),
-      ::testing::AllOf(::testing::HasSubstr("all workers normalise by the statistics of the whole"),
-                       ::testing::HasSubstr("round differently"),
-                       ::testing::Not(::testing::HasSubstr("its own images"))));
+  EXPECT_THAT(sentences_of(comparison).front(),
+              ::testing::AllOf(
+                  ::testing::HasSubstr("all workers normalise with the statistics of the whole"),
+                  ::testing::HasSubstr("round differently"),
+                  ::testing::Not(::testing::HasSubstr("its own images"))));
   comparison.sync_bn = false;
   for (ComparedRun& run : comparison.runs) run.summary.buffers_sha256 = models::weights_sha256({});
   EXPECT_THAT(sentences_of(comparison).front(),
-              ::testing::StartsWith("ddp ended with other weights"));
+              ::testing::StartsWith("ddp ended with different weights"));
 }
 
-TEST(Mistakes, AreTriedBesideTheRightWay) {
+TEST(Mistakes, AreTrainedBesideTheCorrectVariant) {
   const testing::TemporaryFolder folder;
   train::TrainConfig job = train::small_job();
   job.workers = 2;
   job.iterations = 2;
   job.run_dir = folder.path();
-  const std::vector<TriedWay> ways = try_ways(job, &train::train_on_threads);
-  ASSERT_EQ(ways.size(), train::mistake_names().size() + 3);
-  EXPECT_EQ(ways.front().way.right, "");
-  EXPECT_EQ(ways.back().way.right, ways[ways.size() - 2].way.name);
-  EXPECT_EQ(ways.back().summary.global_batch, 2 * job.batch);
-  std::size_t parted = 0;
-  for (const TriedWay& tried : ways) parted += tried.different_weights == 2;
-  EXPECT_EQ(parted, 2u);
-  const nlohmann::json json = to_json(ways);
+  const std::vector<TrainedVariant> variants = train_variants(job, &train::train_on_threads);
+  ASSERT_EQ(variants.size(), train::mistake_names().size() + 3);
+  EXPECT_EQ(variants.front().variant.right, "");
+  EXPECT_EQ(variants.back().variant.right, variants[variants.size() - 2].variant.name);
+  EXPECT_EQ(variants.back().summary.global_batch, 2 * job.batch);
+  std::size_t drifted = 0;
+  for (const TrainedVariant& trained : variants) drifted += trained.different_weights == 2;
+  EXPECT_EQ(drifted, 2u);
+  const nlohmann::json json = to_json(variants);
   EXPECT_EQ(json.at("kind"), "mistakes");
-  EXPECT_EQ(json.at("runs").size(), ways.size());
-  EXPECT_EQ(json.at("notes").size(), ways.size() - 2 + 1);  // two are right, one sums up
+  EXPECT_EQ(json.at("runs").size(), variants.size());
+  EXPECT_EQ(json.at("notes").size(), variants.size() - 2 + 1);  // two are correct, one concludes
 }
 
 TEST(Compare, PassesOnTheFailureOfARun) {
@@ -198,10 +197,10 @@ TEST(Compare, PassesOnTheFailureOfARun) {
   testing::expect_error<Error>(
       [&] {
         compare(job, {"ddp"},
-                [](const train::TrainConfig&) -> train::Summary { throw Error("rank 1 died"); });
+                [](const train::TrainConfig&) -> run::Summary { throw Error("rank 1 died"); });
       },
       {"rank 1 died"});
 }
 
 }  // namespace
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

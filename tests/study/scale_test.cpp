@@ -1,10 +1,10 @@
-// Scaling studies: what is planned, the arithmetic of speed-up, and what is said of the results.
+// Scaling studies: the plan, the arithmetic of speed-up, and the verdict.
 #include "study/scale.h"
 
 #include <lockstep/error.h>
 
-#include "study/messages.h"
 #include "study/scale_report.h"
+#include "study/step_sizes.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 #include "train/training.h"
@@ -13,7 +13,7 @@
 
 #include <gmock/gmock.h>
 
-namespace lockstep::study {
+namespace lockstep::internal::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,13 +55,13 @@ TEST(ScalePlan, WeakGivesEveryWorkerTheSameImages) {
   EXPECT_EQ(runs[2].images, 1000u);
 }
 
-TEST(ScalePlan, OneWorkerIsTheSameByEveryMethod) {
+TEST(ScalePlan, RunsOneWorkerOnceForAllMethods) {
   ScaleJob job = job_of({1, 2}, {16});
   job.methods = {"ddp", "ring"};
   EXPECT_THAT(names_of(plan_scaling(job)), ElementsAre("w1-b16", "w2-b16-ddp", "w2-b16-ring"));
 }
 
-TEST(ScalePlan, RefusesWhatMakesNoSense) {
+TEST(ScalePlan, RefusesInvalidLists) {
   auto refused = [](const ScaleJob& job, std::string_view part) {
     testing::expect_error<UsageError>([&] { plan_scaling(job); }, {part});
   };
@@ -74,20 +74,20 @@ TEST(ScalePlan, RefusesWhatMakesNoSense) {
   ScaleJob job = job_of({1}, {16});
   job.methods = {"ddp", "snail"};
   job.workers = {2};
-  refused(job, "there is no sync method 'snail'");
+  refused(job, "unknown sync method 'snail'");
 }
 
-TEST(ScalePlan, SaysWhatToDoWhereImagesAreTooFew) {
+TEST(ScalePlan, SaysWhatToDoIfThereAreTooFewImages) {
   testing::expect_error<UsageError>(
       [] {
         plan_scaling(job_of({1, 4}, {251, 100}));
       },
-      {"4 workers with 251 images each need 1004 images in a step, and an epoch has 1000",
+      {"4 workers with 251 images each need 1004 images per step, but an epoch has 1000",
        "--data synthetic:1x32x32,train=1004"});
   EXPECT_EQ(plan_scaling(job_of({4}, {250})).size(), 1u) << "a step may take all images";
 }
 
-/// A run as if it had been measured: so many iterations with so many milliseconds each.
+/// A run of ten iterations with this time each.
 ScaledRun measured(int workers, std::size_t batch, double milliseconds, double exposed = 0,
                    double wait = 0) {
   ScaledRun run;
@@ -123,8 +123,8 @@ Scaling scaling_of(std::vector<ScaledRun> runs) {
   return scaling;
 }
 
-TEST(SecondsOfEpoch, CountTheFirstIterationLikeAUsualOne) {
-  train::Summary summary;
+TEST(SecondsOfEpoch, CountTheFirstIterationWithTheMedianTime) {
+  run::Summary summary;
   summary.global_batch = 400;  // 400, 400, 200
   summary.iterations = 3;
   // The second took 4 s, the third, which is smaller, 2 s.
@@ -134,8 +134,8 @@ TEST(SecondsOfEpoch, CountTheFirstIterationLikeAUsualOne) {
   EXPECT_DOUBLE_EQ(seconds_of_epoch(summary, 1000), 6 * 3 / 2.0);
 }
 
-TEST(SecondsOfEpoch, AreScaledByTheImagesThatWereSeen) {
-  train::Summary summary;
+TEST(SecondsOfEpoch, AreScaledByTheProcessedImages) {
+  run::Summary summary;
   summary.global_batch = 400;
   summary.iterations = 2;
   summary.seconds_per_iteration = {4, 4, 4};
@@ -162,7 +162,7 @@ TEST(SpeedUp, OfMoreWorkCountsIt) {
   EXPECT_DOUBLE_EQ(runs[1].efficiency, 1);
 }
 
-TEST(SpeedUp, IsRelativeToTheSmallestWorldOfTheSameBatchAndMethod) {
+TEST(SpeedUp, IsRelativeToTheFewestWorkersOfTheSameBatchAndMethod) {
   std::vector<ScaledRun> runs{measured(2, 10, 10), measured(4, 10, 10), measured(2, 10, 20),
                               measured(4, 10, 40), measured(2, 50, 7)};
   for (std::size_t i : {2, 3}) runs[i].summary.method = "ring";
@@ -184,83 +184,85 @@ TEST(Bandwidth, IsComparedByTheTimeOfTheSameBytes) {
   EXPECT_DOUBLE_EQ(run.bandwidth_share().value(), 0.25);
 }
 
-TEST(Bandwidth, OfUntoldBytesIsThatOfTheFewestPossible) {
+TEST(Bandwidth, UsesTheBytesOfBenchIfTheRunReportsNone) {
   ScaledRun run = measured(2, 10, 10, 0.4);
   run.bench = {.bytes = 4e6, .seconds = 0.001};
   EXPECT_DOUBLE_EQ(run.bandwidth_mbs(), 1000);
   EXPECT_DOUBLE_EQ(run.bandwidth_share().value(), 0.25);
 }
 
-TEST(ScaleVerdict, NamesTheBestAndTheWorstAndWhatIsMissing) {
+TEST(ScaleVerdict, NamesTheBestTheWorstAndTheLoss) {
   const std::string verdict = scale_verdict(scaling_of(
       {measured(1, 10, 10), measured(4, 10, 25, 0.5), measured(1, 50, 50), measured(4, 50, 51)}));
-  EXPECT_THAT(verdict, HasSubstr("4 workers are 3.92 times as fast as 1 (98 % of the ideal) with "
-                                 "50 images each, and 1.60 times (40 %) with 10 images each."));
+  EXPECT_THAT(verdict,
+              HasSubstr("4 workers are 3.92 times as fast as 1 (98 % of the ideal) with 50 images "
+                        "per worker, and 1.60 times (40 %) with 10 images per worker."));
   EXPECT_THAT(verdict, HasSubstr("moving gradients that backward does not hide (50 % of the time"));
-  EXPECT_THAT(verdict, HasSubstr("falls below 50 % from 4 workers on with 10 images each."));
+  EXPECT_THAT(verdict, HasSubstr("falls below 50 % from 4 workers on with 10 images per worker."));
   EXPECT_THAT(verdict, HasSubstr("Larger batches help"));
   EXPECT_THAT(verdict, Not(HasSubstr("overhead")));
 }
 
-TEST(ScaleVerdict, ListsMethodsThatStopToPay) {
+TEST(ScaleVerdict, ListsMethodsWithLowEfficiency) {
   std::vector<ScaledRun> runs{measured(1, 10, 10), measured(2, 10, 25), measured(2, 10, 30),
                               measured(1, 50, 50), measured(2, 50, 51), measured(2, 50, 120)};
   for (std::size_t i : {2, 5}) runs[i].summary.method = runs[i].plan.method = "ring";
   Scaling scaling = scaling_of(std::move(runs));
   scaling.job.methods = {"ddp", "ring"};
   const std::string verdict = scale_verdict(scaling);
-  EXPECT_THAT(verdict, HasSubstr("98 % of the ideal) with ddp, 50 images each, and 0.67 times "
-                                 "(33 %) with ring, 10 images each."));
+  EXPECT_THAT(verdict, HasSubstr("98 % of the ideal) with ddp, 50 images per worker, and 0.67 "
+                                 "times (33 %) with ring, 10 images per worker."));
   EXPECT_THAT(verdict,
-              HasSubstr("below 50 % from 2 workers on (ddp: 10; ring: 10, 50 images each)."));
+              HasSubstr("below 50 % from 2 workers on (ddp: 10; ring: 10, 50 images per worker)."));
 }
 
-TEST(ScaleVerdict, TellsWaitingAndSlowComputingFromMoving) {
+TEST(ScaleVerdict, DistinguishesWaitingSlowComputingAndMoving) {
   EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 10), measured(2, 10, 20, 0.5, 0.4)})),
               HasSubstr("waiting for the slowest worker (40 %"));
   EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 10), measured(2, 10, 20, 0.1)})),
-              HasSubstr("computing, which is slower beside others"));
+              HasSubstr("computing more slowly"));
 }
 
-TEST(ScaleVerdict, DoesNotTakeOversubscribedWorldsForSpeedUp) {
+TEST(ScaleVerdict, LeavesOversubscribedRunsOutOfTheSpeedUp) {
   const std::string verdict =
       scale_verdict(scaling_of({measured(1, 10, 10), measured(4, 10, 10), measured(8, 10, 20)}));
   EXPECT_THAT(verdict, HasSubstr("4 workers are 4.00 times as fast as 1"));
-  EXPECT_THAT(verdict, HasSubstr("Worlds of 8 (marked *) have more threads than the 4 cores"));
+  EXPECT_THAT(verdict,
+              HasSubstr("Runs with 8 workers (marked *) have more threads than the 4 cores"));
   EXPECT_THAT(verdict, HasSubstr("overhead, not speed-up"));
   EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 10), measured(8, 10, 20)})),
-              HasSubstr("no larger world with a core for each thread"));
+              HasSubstr("No run with more workers has a core for each thread"));
 }
 
-TEST(ScaleTables, MarkOversubscribedWorlds) {
+TEST(ScaleTables, MarkOversubscribedRuns) {
   const Scaling scaling = scaling_of(
       {measured(1, 10, 10), measured(8, 10, 20), measured(1, 50, 40), measured(8, 50, 60)});
-  const TextTable runs = run_table(scaling);
+  const run::TextTable runs = run_table(scaling);
   ASSERT_EQ(runs.rows.size(), 4u);
   EXPECT_EQ(runs.rows[0][0], "1");
   EXPECT_EQ(runs.rows[1][0], "8*");
   for (const auto& row : runs.rows) EXPECT_EQ(row.size(), runs.columns.size());
   for (const auto& [column, text] : runs.explain)
     EXPECT_THAT(runs.columns, ::testing::Contains(column));
-  const TextTable batches = batch_table(scaling, "ddp");
+  const run::TextTable batches = batch_table(scaling, "ddp");
   EXPECT_THAT(batches.rows[1], ElementsAre("8*", "0.250 s, 4.00×", "0.176 s, 4.53×",
                                            "0.000 / 0.000", "0.000 / 0.000"));
   EXPECT_EQ(batches.rows[1].size(), batches.columns.size());
 }
 
-TEST(Scale, TrainsEveryWorldAndTellsBenchWhatItMoved) {
+TEST(Scale, TrainsEveryWorldSizeAndBenchesItsMessages) {
   const testing::TemporaryFolder folder;
   ScaleJob job = job_of({1, 2}, {8});
   job.job = train::small_job();
-  job.job.engine = "torch";  // which pads nothing
+  job.job.engine = "torch";  // adds no padding
   job.job.iterations = 4;
   job.job.run_dir = folder.path();
   job.images = 100;
-  std::vector<Messages> moved;
+  std::vector<StepSizes> moved;
   const Scaling scaling = scale(
       job, [](const PlannedRun& plan) { return train::train_on_threads(plan.config); },
-      [&](const PlannedRun& plan, const train::Summary& summary) {
-        moved.push_back(messages_of(summary, plan.config.run_dir));
+      [&](const PlannedRun& plan, const run::Summary& summary) {
+        moved.push_back(step_sizes_of(summary, plan.config.run_dir));
         return BenchedStep{.bytes = 1, .seconds = 1e-6};
       });
   ASSERT_EQ(scaling.runs.size(), 2u);
@@ -277,7 +279,7 @@ TEST(Scale, TrainsEveryWorldAndTellsBenchWhatItMoved) {
   EXPECT_EQ(json.at("scaling").at("points").size(), 2u);
 }
 
-TEST(Scale, LeavesOutWorldsThatMemoryIsTooSmallFor) {
+TEST(Scale, SkipsRunsThatDoNotFitIntoMemory) {
   const testing::TemporaryFolder folder;
   ScaleJob job = job_of({1, 2, 4}, {8, 16});
   job.job.run_dir = folder.path();
@@ -287,31 +289,31 @@ TEST(Scale, LeavesOutWorldsThatMemoryIsTooSmallFor) {
       job,
       [&](const PlannedRun& plan) {
         started.push_back(plan.name);
-        train::Summary summary = measured(plan.config.workers, plan.batch, 10).summary;
+        run::Summary summary = measured(plan.config.workers, plan.batch, 10).summary;
         summary.peak_rss_bytes = plan.batch == 8 ? 1'000'000'000 : 2'000'000'000;
         return summary;
       },
-      [](const PlannedRun&, const train::Summary&) { return std::nullopt; });
+      [](const PlannedRun&, const run::Summary&) { return std::nullopt; });
   EXPECT_THAT(started, ElementsAre("w1-b8", "w2-b8", "w4-b8", "w1-b16", "w2-b16"));
   EXPECT_THAT(scale_notes(scaling),
-              ::testing::Contains("w4-b16 was left out: 4 workers with 16 images each would need "
-                                  "8.0 GB of memory, and 5.0 GB were free."));
-  const TextTable batches = batch_table(scaling, "ddp");
+              ::testing::Contains("w4-b16 was skipped: 4 workers with 16 images each would need "
+                                  "8.0 GB of memory, but only 5.0 GB were free."));
+  const run::TextTable batches = batch_table(scaling, "ddp");
   EXPECT_EQ(batches.rows.back()[2], "–");
 }
 
-TEST(Messages, AreOnePerParameterForAllReduce) {
+TEST(StepSizes, AreOneArrayPerParameterForAllReduce) {
   const testing::TemporaryFolder folder;
   train::TrainConfig config = train::small_job();
-  config.engine = "torch";  // which pads nothing
+  config.engine = "torch";  // adds no padding
   config.workers = 2;
   config.iterations = 2;
   config.sync = "all-reduce";
   config.run_dir = folder.path();
-  const train::Summary summary = train::train_on_threads(config);
+  const run::Summary summary = train::train_on_threads(config);
   int arrays = 0;
   std::size_t bytes = 0;
-  for (const auto& [size, count] : messages_of(summary, folder.path())) {
+  for (const auto& [size, count] : step_sizes_of(summary, folder.path())) {
     arrays += count;
     bytes += size * static_cast<std::size_t>(count);
   }
@@ -319,16 +321,16 @@ TEST(Messages, AreOnePerParameterForAllReduce) {
   EXPECT_EQ(bytes, 61706 * sizeof(float));
 }
 
-TEST(Messages, AreAllGradientsAtOnceWithoutATrace) {
+TEST(StepSizes, AreAllGradientsAtOnceWithoutATrace) {
   const testing::TemporaryFolder folder;
-  train::Summary summary;
+  run::Summary summary;
   summary.sync = "ddp";
   summary.workers = 4;
   summary.bytes_per_iteration = 1.5 * 4096;
-  EXPECT_EQ(messages_of(summary, folder.path()), (Messages{{4096, 1}}));
+  EXPECT_EQ(step_sizes_of(summary, folder.path()), (StepSizes{{4096, 1}}));
   summary.bytes_per_iteration = 0;
-  EXPECT_EQ(messages_of(summary, folder.path()), Messages{});
+  EXPECT_EQ(step_sizes_of(summary, folder.path()), StepSizes{});
 }
 
 }  // namespace
-}  // namespace lockstep::study
+}  // namespace lockstep::internal::study

@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 class BadInput : public ::testing::Test {
@@ -76,7 +76,7 @@ TEST_F(BadInput, UnknownNamesAreAnsweredWithTheKnown) {
   expect_unknown(&TrainConfig::engine, {"--engine is 'nonsense'", "auto", "torch"});
   expect_unknown(&TrainConfig::convolutions, {"--conv is 'nonsense'", "auto, fixed and direct"});
   expect_unknown(&TrainConfig::dtype, {"--dtype is 'nonsense'", "float32 and float64"});
-  expect_unknown(&TrainConfig::sync, {"there is no sync method 'nonsense'", "gather-scatter, p2p"});
+  expect_unknown(&TrainConfig::sync, {"unknown sync method 'nonsense'", "gather-scatter, p2p"});
   expect_unknown(&TrainConfig::algorithm, {"nonsense", "ring"});
 }
 
@@ -107,4 +107,4 @@ TEST_F(BadInput, NesterovNeedsMomentum) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,5 +1,5 @@
 // Shares by speed: what each worker gets, and that it makes no difference to what is learnt.
-#include "train/balance.h"
+#include "train/policy/balance.h"
 
 #include "support/temporary_folder.h"
 #include "train/training.h"
@@ -8,36 +8,36 @@
 
 #include <numeric>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
-TEST(Division, IsInProportionToSpeed) {
-  EXPECT_EQ(divide_by_speed(std::vector<double>{1, 1, 1, 1}, 64), (Division{16, 16, 16, 16}));
-  EXPECT_EQ(divide_by_speed(std::vector<double>{100, 300}, 64), (Division{16, 48}));
-  EXPECT_EQ(divide_by_speed(std::vector<double>{2, 1, 1}, 8), (Division{4, 2, 2}));
-  EXPECT_EQ(divide_by_speed(std::vector<double>{5}, 7), (Division{7}));
+TEST(BatchSplit, IsInProportionToSpeed) {
+  EXPECT_EQ(split_by_speed(std::vector<double>{1, 1, 1, 1}, 64), (BatchSplit{16, 16, 16, 16}));
+  EXPECT_EQ(split_by_speed(std::vector<double>{100, 300}, 64), (BatchSplit{16, 48}));
+  EXPECT_EQ(split_by_speed(std::vector<double>{2, 1, 1}, 8), (BatchSplit{4, 2, 2}));
+  EXPECT_EQ(split_by_speed(std::vector<double>{5}, 7), (BatchSplit{7}));
 }
 
-TEST(Division, GivesEverybodySomething) {
-  EXPECT_EQ(divide_by_speed(std::vector<double>{1e-6, 1, 1, 1}, 7), (Division{1, 2, 2, 2}));
-  EXPECT_EQ(divide_by_speed(std::vector<double>{1e9, 1, 1}, 3), (Division{1, 1, 1}));
+TEST(BatchSplit, GivesEverybodySomething) {
+  EXPECT_EQ(split_by_speed(std::vector<double>{1e-6, 1, 1, 1}, 7), (BatchSplit{1, 2, 2, 2}));
+  EXPECT_EQ(split_by_speed(std::vector<double>{1e9, 1, 1}, 3), (BatchSplit{1, 1, 1}));
 }
 
 /// No other division ends earlier: all of three workers are tried.
-TEST(Division, NoOtherEndsEarlier) {
+TEST(BatchSplit, NoOtherEndsEarlier) {
   const std::vector<double> speeds{3.7, 1.1, 2.9};
-  const double found = seconds_of(divide_by_speed(speeds, 23), speeds);
+  const double found = seconds_of(split_by_speed(speeds, 23), speeds);
   for (std::size_t a = 1; a < 22; ++a)
     for (std::size_t b = 1; a + b < 23; ++b)
       EXPECT_GE(seconds_of({a, b, 23 - a - b}, speeds), found) << a << " " << b;
 }
 
-TEST(Division, SlicesAreTheWholeWithoutGapOrOverlap) {
-  const Division division{1, 40, 3, 20};
+TEST(BatchSplit, SlicesAreTheWholeWithoutGapOrOverlap) {
+  const BatchSplit division{1, 40, 3, 20};
   for (std::size_t count : {0u, 1u, 5u, 63u, 64u, 100u}) {
     std::size_t end = 0;
     for (int worker = 0; worker < 4; ++worker) {
-      const data::Range slice = share_of(division, count, worker);
+      const data::Range slice = slice_of_worker(division, count, worker);
       EXPECT_EQ(slice.begin, end);
       end = slice.end;
       if (count == 64) {
@@ -48,8 +48,8 @@ TEST(Division, SlicesAreTheWholeWithoutGapOrOverlap) {
   }
 }
 
-Record record_of(double samples, double seconds) {
-  Record record;
+run::Record record_of(double samples, double seconds) {
+  run::Record record;
   record.samples = samples;
   record.times.forward = seconds / 3;
   record.times.backward = seconds * 2 / 3;
@@ -63,7 +63,7 @@ TEST(Balance, AllRanksChangeToTheSameDivisionAfterTheSameStep) {
     const double seconds = group.rank() == 1 ? 0.4 : 0.1;  // a fourth of the speed
     for (int step = 1; step < 5; ++step)
       EXPECT_EQ(balance.after_step(record_of(30, step == 1 ? 50 : seconds)), std::nullopt);
-    EXPECT_EQ(balance.after_step(record_of(30, seconds)), (Division{40, 10, 40}));
+    EXPECT_EQ(balance.after_step(record_of(30, seconds)), (BatchSplit{40, 10, 40}));
     const double images = group.rank() == 1 ? 10 : 40;
     for (int step = 0; step < 100; ++step)  // they are even now
       EXPECT_EQ(balance.after_step(record_of(images, 0.133)), std::nullopt);
@@ -95,7 +95,7 @@ TEST(Balance, WeightsAreThoseOfEvenShares) {
   train_on_threads(config);
   const std::vector<double> even = weights_in(config.save);
 
-  config.control.balance = true;
+  config.policy.balance = true;
   config.slow = "1:200";
   config.save = folder.path() / "balanced.safetensors";
   config.run_dir = folder.path() / "run";
@@ -113,4 +113,4 @@ TEST(Balance, WeightsAreThoseOfEvenShares) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,6 +1,7 @@
 // Training networks with batch norm on four workers is PyTorch's, number by number:
 // tests/reference/batch_norm.py has the recipe and made the reference.
 #include "base/files.h"
+#include "engine/make_engine.h"
 #include "engine/torch/torch_engine.h"
 #include "models/formula_weights.h"
 #include "models/model.h"
@@ -9,12 +10,13 @@
 #include "support/temporary_folder.h"
 #include "train/feed.h"
 #include "train/replica.h"
+#include "train/replica_parts.h"
 #include "train/training.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 using testing::Digest;
@@ -90,10 +92,11 @@ TEST_P(BatchNormParity, LossesWeightsAndStatisticsInFloat64AreThoseOfPyTorch) {
   ASSERT_EQ(losses.size(), kSteps);
   run_threads(config_.workers, [&](Group group) {
     engine::use_threads(1);
-    Replica replica(group, config_, loader_.shape());
+    Replica replica(group,
+                    replica_parts(group, config_, loader_.shape(), engine::built_in_engines()));
     Feed feed = feed_of(loader_, group);
     for (std::size_t step = 0; step < kSteps; ++step) {
-      const Record record = replica.step(feed);
+      const run::Record record = replica.step(feed);
       std::vector<double> loss{record.loss_sum / record.samples};
       group.all_reduce(loss, ReduceOp::average);
       EXPECT_NEAR(loss[0], losses[step], 1e-9 * losses[step]) << "step " << step + 1;
@@ -186,4 +189,4 @@ TEST_P(BatchNormParity, GradientsInFloat64AreThoseOfPyTorch) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,5 +1,5 @@
 // A run that stopped and went on ends with the same bits as one that never stopped.
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 
 #include <lockstep/error.h>
 
@@ -24,7 +24,7 @@
 #include <map>
 #include <thread>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 /// Seven batches an epoch.
@@ -42,7 +42,7 @@ class CheckpointTest : public ::testing::Test {
   std::filesystem::path run_dir(const std::string& name) const { return folder_.path() / name; }
 
   /// The summary of a run of so many iterations in a folder.
-  Summary train(const std::string& folder, std::size_t iterations, bool resume = false) {
+  run::Summary train(const std::string& folder, std::size_t iterations, bool resume = false) {
     TrainConfig config = config_;
     config.run_dir = run_dir(folder);
     config.iterations = iterations;
@@ -63,11 +63,11 @@ class CheckpointTest : public ::testing::Test {
 };
 
 TEST_F(CheckpointTest, GoesOnAsIfTheRunHadNeverStopped) {
-  const Summary whole = train("whole", 19);
+  const run::Summary whole = train("whole", 19);
   train("halves", 12);
   EXPECT_EQ(checkpoints("halves"), (std::vector<std::string>{"iteration-00000005.safetensors",
                                                              "iteration-00000010.safetensors"}));
-  const Summary resumed = train("halves", 19, true);
+  const run::Summary resumed = train("halves", 19, true);
   EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(resumed.iterations, 19u);
   EXPECT_EQ(resumed.epochs, 3u);
@@ -75,9 +75,9 @@ TEST_F(CheckpointTest, GoesOnAsIfTheRunHadNeverStopped) {
 }
 
 TEST_F(CheckpointTest, TheScoresAreThoseOfTheWholeLastEpoch) {
-  const Summary whole = train("whole", 19);  // the last epoch begins with 15
+  const run::Summary whole = train("whole", 19);  // the last epoch begins with 15
   train("halves", 17);
-  const Summary resumed = train("halves", 19, true);
+  const run::Summary resumed = train("halves", 19, true);
   EXPECT_DOUBLE_EQ(resumed.train_loss, whole.train_loss);
   EXPECT_DOUBLE_EQ(resumed.train_accuracy, whole.train_accuracy);
   EXPECT_DOUBLE_EQ(resumed.ranks[1].train_loss, whole.ranks[1].train_loss);
@@ -104,9 +104,9 @@ TEST_F(CheckpointTest, MetricsAreNotTrusted) {
   config.resume = true;
   config.checkpoint_every = 0;
   config.iterations = 19;
-  const Summary whole = train_on_threads(config);
+  const run::Summary whole = train_on_threads(config);
   write_file(file, "");
-  const Summary tail = train_on_threads(config);
+  const run::Summary tail = train_on_threads(config);
   EXPECT_NE(tail.train_loss, whole.train_loss);
 
   const std::size_t begin = sound.find("\"iteration\":15,");
@@ -155,14 +155,14 @@ TEST_F(CheckpointTest, AFlippedBitIsNoticed) {
   content[content.size() - 1234] ^= 0x10;  // in a weight: nothing but the checksum can tell
   write_file(newest, content);
   testing::expect_error<FileError>([&] { read_checkpoint(newest, config); },
-                                   {newest.string(), "do not fit its checksum"});
+                                   {newest.string(), "do not match its checksum"});
   const Checkpoint before = read_newest_checkpoint(config);
   EXPECT_EQ(before.iteration, 5u);
   EXPECT_NE(before.passed_over.find("iteration-00000010"), std::string::npos) << before.passed_over;
 }
 
 TEST_F(CheckpointTest, OfEarlierVersionsHasNoChecksum) {
-  const Summary whole = train("whole", 19);
+  const run::Summary whole = train("whole", 19);
   train("run", 5);
   const auto file = newest_checkpoint(run_dir("run"));
   models::Metadata metadata;
@@ -195,10 +195,10 @@ TEST_F(CheckpointTest, MetricsHaveEveryIterationOnce) {
 }
 
 TEST_F(CheckpointTest, FitsAnotherNumberOfWorkers) {
-  const Summary whole = train("whole", 19);
+  const run::Summary whole = train("whole", 19);
   train("run", 10);
   config_.workers = 3;
-  const Summary resumed = train("run", 19, true);
+  const run::Summary resumed = train("run", 19, true);
   EXPECT_EQ(resumed.workers, 3);
   EXPECT_NEAR(resumed.test_loss, whole.test_loss, 1e-4 * whole.test_loss);
 }
@@ -209,9 +209,9 @@ TEST_F(CheckpointTest, HoldsTheStatisticsOfBatchNorm) {
   config_.batch = 8;
   config_.augment = false;
   config_.checkpoint_every = 1;
-  const Summary whole = train("whole", 2);
+  const run::Summary whole = train("whole", 2);
   train("halves", 1);
-  const Summary resumed = train("halves", 2, true);
+  const run::Summary resumed = train("halves", 2, true);
   EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(resumed.buffers_sha256, whole.buffers_sha256);
 }
@@ -222,9 +222,9 @@ TEST_F(CheckpointTest, ChangesNoStatisticsOfBatchNorm) {
   config_.batch = 8;
   config_.augment = false;
   config_.checkpoint_every = 0;
-  const Summary whole = train("whole", 2);
+  const run::Summary whole = train("whole", 2);
   config_.checkpoint_every = 1;
-  const Summary with_checkpoints = train("run", 2);
+  const run::Summary with_checkpoints = train("run", 2);
   EXPECT_EQ(with_checkpoints.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(with_checkpoints.buffers_sha256, whole.buffers_sha256);
   // What others make of the file is one model: its statistics are the average of all.
@@ -241,7 +241,7 @@ TEST_F(CheckpointTest, ChangesNoStatisticsOfBatchNorm) {
 }
 
 TEST_F(CheckpointTest, AStopIsAgreedOnAndSaysHowToGoOn) {
-  const Summary whole = train("whole", 200);
+  const run::Summary whole = train("whole", 200);
   TrainConfig config = config_;
   config.run_dir = run_dir("stopped");
   config.iterations = 200;
@@ -411,7 +411,7 @@ TEST_F(CheckpointTest, AnEpochThatWasCutOffIsWrittenOnce) {
 }
 
 TEST_F(CheckpointTest, GivesWayToTheOneBeforeIfItIsDamaged) {
-  const Summary whole = train("whole", 19);
+  const run::Summary whole = train("whole", 19);
   train("run", 12);
   const auto newest = newest_checkpoint(run_dir("run"));
   write_file(newest, read_file(newest).substr(0, 1000));
@@ -469,4 +469,4 @@ TEST_F(CheckpointTest, WithoutTheOptimizersStateIsRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,28 +1,28 @@
 // When a run stops by itself, and what it leaves behind then.
-#include "train/early_stop.h"
+#include "train/policy/early_stop.h"
 
 #include <lockstep/error.h>
 
+#include "run/run_folder.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
-#include "train/run_folder.h"
 #include "train/training.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
-Control accuracy(double share) {
-  Control control;
+RunPolicy accuracy(double share) {
+  RunPolicy control;
   control.stop_at_accuracy = share;
   return control;
 }
 
-Control patience(int epochs) {
-  Control control;
+RunPolicy patience(int epochs) {
+  RunPolicy control;
   control.patience = epochs;
   return control;
 }
@@ -46,7 +46,7 @@ TEST(EarlyStop, PatienceCountsEpochsInARowWithoutASmallerLoss) {
 }
 
 TEST(EarlyStop, RemembersThroughACheckpoint) {
-  const Control control = patience(2);
+  const RunPolicy control = patience(2);
   EarlyStop before(control);
   before.after_epoch(1, 1.0 / 3, 0);
   before.after_epoch(2, 1, 0);
@@ -60,17 +60,25 @@ TEST(EarlyStop, RemembersThroughACheckpoint) {
 }
 
 TEST(EarlyStop, WhatMakesNoSenseIsRefused) {
-  const auto refused = [](const Control& control, const std::string& part) {
-    testing::expect_error<UsageError>([&] { control.validate(5); }, {part});
+  TrainConfig config = small_job();
+  config.epochs = 5;
+  const auto refused = [&](const RunPolicy& policy, const std::string& part) {
+    config.policy = policy;
+    testing::expect_error<UsageError>([&] { config.validate(); }, {part});
   };
   refused(accuracy(98), "above 0 and up to 1; 0.98 is 98 %");
   refused(accuracy(0), "above 0 and up to 1");
   refused(accuracy(std::nan("")), "above 0 and up to 1");
   refused(patience(0), "--patience is 0: it must be 1 or more");
   refused(patience(5), "from 1 to below the 5 epochs");
-  accuracy(1).validate(5);
-  patience(4).validate(5);
-  patience(5).validate(0);
+  for (const RunPolicy& policy : {accuracy(1), patience(4)}) {
+    config.policy = policy;
+    config.validate();
+  }
+  config.policy = patience(5);
+  config.epochs = 0;
+  config.iterations = 9;
+  config.validate();
 }
 
 /// LeNet-5 that does not learn at a rate of 0: every test is the first one's equal.
@@ -82,7 +90,7 @@ class StoppedEarly : public ::testing::Test {
     config_.learning_rate = 0;
     config_.epochs = 9;
     config_.run_dir = folder_.path() / "run";
-    config_.control.patience = 3;
+    config_.policy.patience = 3;
   }
 
   testing::TemporaryFolder folder_;
@@ -90,11 +98,11 @@ class StoppedEarly : public ::testing::Test {
 };
 
 TEST_F(StoppedEarly, EndsWellAndSaysWhy) {
-  const Summary summary = train_on_threads(config_);
+  const run::Summary summary = train_on_threads(config_);
   EXPECT_EQ(summary.epochs, 4u);
   EXPECT_EQ(summary.iterations, 4u * 7);
   EXPECT_NE(summary.stopped.find("after epoch 4 the test loss is"), std::string::npos);
-  EXPECT_EQ(read_summary(config_.run_dir).stopped, summary.stopped);
+  EXPECT_EQ(run::read_summary(config_.run_dir).stopped, summary.stopped);
   const auto tests = metrics_of(config_.run_dir, "test");
   ASSERT_EQ(tests.size(), 4u);
   for (std::size_t i = 0; i < tests.size(); ++i) {
@@ -110,7 +118,7 @@ TEST_F(StoppedEarly, ARunThatGoesOnCountsTheEpochsBefore) {
   EXPECT_EQ(train_on_threads(config_).stopped, "");
   config_.iterations = 0;
   config_.resume = true;
-  const Summary resumed = train_on_threads(config_);
+  const run::Summary resumed = train_on_threads(config_);
   EXPECT_EQ(resumed.epochs, 4u);
   EXPECT_NE(resumed.stopped, "");
   EXPECT_EQ(metrics_of(config_.run_dir, "test").size(), 4u);
@@ -119,14 +127,14 @@ TEST_F(StoppedEarly, ARunThatGoesOnCountsTheEpochsBefore) {
 TEST_F(StoppedEarly, TestsOnTheWayChangeNoWeights) {
   config_.learning_rate = 0.01;
   config_.epochs = 2;
-  config_.control = accuracy(1);
-  const Summary tested = train_on_threads(config_);
-  config_.control = {};
-  const Summary plain = train_on_threads(config_);
+  config_.policy = accuracy(1);
+  const run::Summary tested = train_on_threads(config_);
+  config_.policy = {};
+  const run::Summary plain = train_on_threads(config_);
   EXPECT_EQ(tested.weights_sha256, plain.weights_sha256);
   EXPECT_EQ(tested.test_loss, plain.test_loss);
   EXPECT_EQ(tested.stopped, "");
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

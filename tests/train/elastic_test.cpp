@@ -1,11 +1,10 @@
-// What workers bring to a new group, and which runs may lose some.
-#include "train/elastic.h"
-
+// What workers of an elastic run bring to a new group, and which runs can be elastic.
+#include "train/elastic/run_state.h"
 #include "train/training.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 TrainConfig elastic_job() {
@@ -17,42 +16,42 @@ TrainConfig elastic_job() {
   return config;
 }
 
-/// As it would be after so many steps.
-Carried carried_after(std::size_t steps) {
+/// The state of a run after so many steps.
+RunState state_after(std::size_t steps) {
   const auto number = static_cast<float>(steps);
   const auto* bytes = reinterpret_cast<const std::byte*>(&number);
-  Record record;
+  run::Record record;
   record.iteration = static_cast<double>(steps);
   return {{.iteration = steps,
            .state = {{"weight", DataType::float32, {1}, {bytes, bytes + sizeof(number)}}},
-           .notes = {{"best_test_loss", "0.5"}}},
+           .policy_state = {{"best_test_loss", "0.5"}}},
           {{record, record}}};
 }
 
-TEST(Elastic, AllGetWhatTheFurthestKnows) {
+TEST(Elastic, AllRanksGetTheStateOfTheFurthest) {
   const TrainConfig config = elastic_job();
   run_threads(4, [&](Group group) {
-    std::optional<Carried> carried;  // of rank 3, which joins
-    if (group.rank() < 3) carried = carried_after(group.rank() == 1 ? 8 : 7);
-    bring_to_newest(group, config, carried);
-    ASSERT_TRUE(carried);
-    EXPECT_EQ(carried->checkpoint.iteration, 8u);
-    EXPECT_EQ(carried->checkpoint.state[0].data, carried_after(8).checkpoint.state[0].data);
-    EXPECT_EQ(carried->checkpoint.notes.at("best_test_loss"), "0.5");
-    ASSERT_EQ(carried->rows.size(), 1u);
-    EXPECT_EQ(carried->rows[0].size(), 2u);
-    EXPECT_EQ(carried->rows[0][0].iteration, 8);
+    std::optional<RunState> state;  // of rank 3, which joins
+    if (group.rank() < 3) state = state_after(group.rank() == 1 ? 8 : 7);
+    broadcast_newest_state(group, config, state);
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->checkpoint.iteration, 8u);
+    EXPECT_EQ(state->checkpoint.state[0].data, state_after(8).checkpoint.state[0].data);
+    EXPECT_EQ(state->checkpoint.policy_state.at("best_test_loss"), "0.5");
+    ASSERT_EQ(state->rows.size(), 1u);
+    EXPECT_EQ(state->rows[0].size(), 2u);
+    EXPECT_EQ(state->rows[0][0].iteration, 8);
   });
 }
 
-TEST(Elastic, WhoIsAsFarKeepsWhatItHas) {
+TEST(Elastic, RanksThatAreEquallyFarKeepTheirState) {
   const TrainConfig config = elastic_job();
   run_threads(2, [&](Group group) {
-    std::optional<Carried> nothing;
-    bring_to_newest(group, config, nothing);
+    std::optional<RunState> nothing;
+    broadcast_newest_state(group, config, nothing);
     EXPECT_FALSE(nothing);
-    std::optional<Carried> carried = carried_after(7);
-    bring_to_newest(group, config, carried);
+    std::optional<RunState> state = state_after(7);
+    broadcast_newest_state(group, config, state);
     EXPECT_EQ(group.counters().operations, 2u);  // they only compared
   });
 }
@@ -86,4 +85,4 @@ TEST(Elastic, RefusesWhatDiesWithAWorker) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 /// Pixel values are the image's number; large enough that batches are loaded ahead of time if
@@ -38,8 +38,8 @@ TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
   for (int size : {1, 2, 3}) {
     std::vector<std::unique_ptr<Feed>> feeds;
     for (int rank = 0; rank < size; ++rank)
-      feeds.push_back(std::make_unique<Feed>(loader, options, sync::shards_of(0, rank, size),
-                                             Mistake::none, threads));
+      feeds.push_back(
+          std::make_unique<Feed>(loader, options, sync::shards_of(0, rank, size), threads));
     EXPECT_EQ(feeds[0]->loader_threads(), threads > 0 ? threads : big ? 1 : 0);
     data::Sampler sampler(options);
     for (std::size_t step = 0; step < 9; ++step) {
@@ -47,7 +47,7 @@ TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
       std::vector<std::int64_t> seen;
       const auto planned = sampler.batch(epoch, step % 3);
       for (auto& feed : feeds) {
-        const Feed::Share share = feed->next();
+        const MicroBatch share = feed->next();
         EXPECT_EQ(share.epoch, epoch);
         EXPECT_EQ(share.global_batch, planned.size());
         for (std::size_t i = 0; i < share.images->size(); ++i) {
@@ -73,8 +73,8 @@ TEST(Feed, OfAWorkerWithSeveralShardsHasThemOneAfterAnother) {
   for (std::size_t step = 1; step < 5; ++step)
     for (Feed* alone : {&third, &fourth}) {
       EXPECT_EQ(both.done(), step);
-      const Feed::Share expected = alone->next();
-      const Feed::Share share = both.next();
+      const MicroBatch expected = alone->next();
+      const MicroBatch share = both.next();
       EXPECT_EQ(share.epoch, expected.epoch);
       EXPECT_EQ(share.global_batch, expected.global_batch);
       EXPECT_EQ(share.images->pixels, expected.images->pixels);
@@ -87,16 +87,16 @@ TEST_P(FeedTest, InPartsHasTheSameImagesInTheSameOrder) {
   const data::Loader loader = numbered(22, big);
   const data::SamplerOptions options{.count = 22, .batch = 8, .seed = 3};
   const sync::Shards shards{.first = 2, .count = 2, .all = 4};
-  Feed whole(loader, options, shards, Mistake::none, threads);
-  Feed in_parts(loader, options, shards, Mistake::none, threads, 3);
+  Feed whole(loader, options, shards, threads);
+  Feed in_parts(loader, options, shards, threads, 3);
   in_parts.skip(1);
   for (int shard = 0; shard < 2; ++shard) whole.next();
   for (int number = 0; number < 12; ++number) {  // of two shards a step
     EXPECT_EQ(in_parts.done(), whole.done());
-    const Feed::Share share = whole.next();
+    const MicroBatch share = whole.next();
     std::vector<std::int64_t> seen;
     for (int part = 0; part < 3; ++part) {
-      const Feed::Share piece = in_parts.next();
+      const MicroBatch piece = in_parts.next();
       EXPECT_EQ(piece.epoch, share.epoch);
       EXPECT_EQ(piece.global_batch, share.global_batch);
       seen.insert(seen.end(), piece.images->labels.begin(), piece.images->labels.end());
@@ -106,4 +106,4 @@ TEST_P(FeedTest, InPartsHasTheSameImagesInTheSameOrder) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <map>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 struct Trained {
-  Summary summary;
+  run::Summary summary;
   std::vector<double> weights;
 };
 
@@ -27,7 +27,7 @@ Trained run(int workers, const std::string& sync, double bucket_mb = 25) {
   config.iterations = 50;
   config.first_bucket_mb = std::min(1.0, bucket_mb);
   config.bucket_mb = bucket_mb;
-  if (sync != "local-sgd") config.control.check_every = 3;  // equal on the way, too
+  if (sync != "local-sgd") config.policy.check_every = 3;  // equal on the way, too
   config.save = folder.path() / "weights.safetensors";
   Trained result{train_on_threads(config), {}};
   result.weights = weights_in(config.save);
@@ -67,7 +67,7 @@ TEST_P(MethodsAgree, TheWeightsAreThoseOfOneWorker) {
   EXPECT_EQ(summary.iterations, 50u);
   EXPECT_LT(distance(weights, trained(1, "ddp").weights), 1e-6);
   ASSERT_EQ(summary.ranks.size(), static_cast<std::size_t>(workers));
-  for (const RankSummary& rank : summary.ranks)
+  for (const run::RankSummary& rank : summary.ranks)
     EXPECT_EQ(rank.weights_sha256, summary.weights_sha256) << "rank " << rank.rank;
 }
 
@@ -96,4 +96,4 @@ TEST(SameBits, OtherSeedsTrainOtherWeights) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

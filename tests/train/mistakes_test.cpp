@@ -1,14 +1,14 @@
 // Mistakes made on purpose do what they are said to do, and nothing else.
 #include "support/errors.h"
 #include "support/temporary_folder.h"
-#include "train/mistake.h"
+#include "train/config/mistake.h"
 #include "train/training.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 class MistakeTest : public ::testing::Test {
@@ -34,12 +34,12 @@ class MistakeTest : public ::testing::Test {
   }
   std::size_t different_weights() const {
     std::set<std::string> hashes;
-    for (const RankSummary& rank : summary.ranks) hashes.insert(rank.weights_sha256);
+    for (const run::RankSummary& rank : summary.ranks) hashes.insert(rank.weights_sha256);
     return hashes.size();
   }
 
   TrainConfig job;
-  Summary summary;
+  run::Summary summary;
 
  private:
   testing::TemporaryFolder folder_;
@@ -108,4 +108,4 @@ TEST_F(MistakeTest, IsRefusedUnlessItIsKnown) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 class OnednnTraining : public ::testing::Test {
@@ -30,7 +30,7 @@ class OnednnTraining : public ::testing::Test {
     config_.iterations = 1;
   }
   /// The summary of a run in a folder of its own.
-  Summary train(const TrainConfig& config, const std::string& folder) {
+  run::Summary train(const TrainConfig& config, const std::string& folder) {
     TrainConfig mine = config;
     mine.run_dir = folder_.path() / folder;
     mine.save = folder_.path() / (folder + ".safetensors");
@@ -47,9 +47,9 @@ class OnednnTraining : public ::testing::Test {
 };
 
 TEST_F(OnednnTraining, EndsNearWhereTheTorchEngineDoes) {
-  const Summary ours = train(config_, "ours");
+  const run::Summary ours = train(config_, "ours");
   config_.engine = "torch";
-  const Summary theirs = train(config_, "theirs");
+  const run::Summary theirs = train(config_, "theirs");
   EXPECT_EQ(ours.engine, "onednn");
   EXPECT_EQ(theirs.engine, "torch");
   EXPECT_LT(distance(weights("ours"), weights("theirs")), 1e-5);
@@ -70,7 +70,7 @@ TEST_F(OnednnTraining, GoesOnFromACheckpointWithTheSameBits) {
   config_.epochs = 0;
   config_.iterations = 9;
   config_.checkpoint_every = 5;
-  const Summary whole = train(config_, "whole");
+  const run::Summary whole = train(config_, "whole");
   config_.iterations = 5;
   train(config_, "parts");
   config_.iterations = 9;
@@ -95,7 +95,7 @@ TEST_F(OnednnTraining, GoesOnFromACheckpointOfTheTorchEngine) {
 
 TEST_F(OnednnTraining, BeginsWithSavedWeights) {
   ask_for_a_step_of_vgg11();
-  const Summary first = train(config_, "first");
+  const run::Summary first = train(config_, "first");
   config_.init = folder_.path() / "first.safetensors";
   config_.learning_rate = 0;
   config_.weight_decay = 0;
@@ -153,4 +153,4 @@ TEST_F(OnednnTraining, RefusesFloat64) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace lockstep {
+namespace lockstep::internal {
 
 inline constexpr std::array<std::int64_t, 3> kImage{3, 8, 8};
 inline constexpr std::int64_t kClasses = 5;
@@ -38,4 +38,4 @@ inline Data batch(int step, std::int64_t count, std::int64_t from = 0, std::int6
   return {images.slice(0, from, to), labels.slice(0, from, to)};
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::internal

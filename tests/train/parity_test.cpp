@@ -15,7 +15,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 constexpr std::size_t kSteps = 20;
@@ -108,4 +108,4 @@ TEST_P(Parity, NesterovsStepIsThatOfPyTorch) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

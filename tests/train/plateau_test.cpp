@@ -1,5 +1,5 @@
 // When the learning rate is lowered because a run learns no more.
-#include "train/plateau.h"
+#include "train/policy/plateau.h"
 
 #include <lockstep/error.h>
 
@@ -11,11 +11,11 @@
 
 #include <cmath>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
-Control plateau(int epochs, double factor) {
-  Control control;
+RunPolicy plateau(int epochs, double factor) {
+  RunPolicy control;
   control.plateau = epochs;
   control.plateau_factor = factor;
   return control;
@@ -30,7 +30,7 @@ TEST(Plateau, LowersTheRateWhenPyTorchDoes) {
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const bool lower = rates[i] < (i == 0 ? 1 : rates[i - 1]);
     EXPECT_EQ(ours.after_epoch(losses[i]), lower) << "epoch " << i + 1;
-    EXPECT_EQ(ours.share(), rates[i]) << "epoch " << i + 1;
+    EXPECT_EQ(ours.factor(), rates[i]) << "epoch " << i + 1;
   }
 }
 
@@ -42,33 +42,37 @@ TEST(Plateau, ALossThatIsNoNumberIsNoProgress) {
 }
 
 TEST(Plateau, RemembersThroughACheckpoint) {
-  const Control control = plateau(2, 0.3);
+  const RunPolicy control = plateau(2, 0.3);
   Plateau before(control);
   for (const double loss : {1.0 / 3, 1.0, 1.0, 1.0}) before.after_epoch(loss);
   Plateau after(control);
   after.restore(before.state());
-  EXPECT_EQ(after.share(), 0.3);
+  EXPECT_EQ(after.factor(), 0.3);
   EXPECT_TRUE(after.after_epoch(1.0 / 3));
   Plateau stranger(control);
-  Notes notes = before.state();
-  notes["plateau_share"] = "7";
-  stranger.restore(notes);
+  CheckpointMetadata metadata = before.state();
+  metadata["plateau_share"] = "7";
+  stranger.restore(metadata);
   EXPECT_EQ(stranger.state(), Plateau(control).state());
   EXPECT_TRUE(Plateau({}).state().empty());
   EXPECT_FALSE(Plateau({}).after_epoch(1));
 }
 
 TEST(Plateau, WhatMakesNoSenseIsRefused) {
-  const auto refused = [](const Control& control, const std::string& part) {
-    testing::expect_error<UsageError>([&] { control.validate(5); }, {part});
+  TrainConfig config = small_job();
+  config.epochs = 5;
+  const auto refused = [&](const RunPolicy& policy, const std::string& part) {
+    config.policy = policy;
+    testing::expect_error<UsageError>([&] { config.validate(); }, {part});
   };
   refused(plateau(0, 0.1), "--plateau is 0: it must be 1 or more epochs");
   for (const double factor : {0.0, 1.0, -0.5, std::nan("")})
     refused(plateau(1, factor), "it must be above 0 and below 1");
-  Control alone;
+  RunPolicy alone;
   alone.plateau_factor = 0.5;
   refused(alone, "--plateau-factor is for --plateau");
-  plateau(5, 0.5).validate(5);
+  config.policy = plateau(5, 0.5);
+  config.validate();
 }
 
 TEST(Plateau, AllWorkersTakeTheLowerRateInTheSameStep) {
@@ -77,8 +81,8 @@ TEST(Plateau, AllWorkersTakeTheLowerRateInTheSameStep) {
   config.workers = 2;
   config.learning_rate = 1e30;  // no loss is a number: every epoch lowers it
   config.epochs = 4;
-  config.control = plateau(1, 0.5);
-  config.control.check_every = 1;
+  config.policy = plateau(1, 0.5);
+  config.policy.check_every = 1;
   config.run_dir = folder.path() / "run";
   train_on_threads(config);
   const auto iterations = metrics_of(config.run_dir, "iteration");
@@ -90,4 +94,4 @@ TEST(Plateau, AllWorkersTakeTheLowerRateInTheSameStep) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,5 +1,5 @@
 // Recipes in whole runs: what each option does to the weights, and what is refused.
-#include "train/recipe.h"
+#include "train/config/recipe.h"
 
 #include <lockstep/error.h>
 
@@ -15,7 +15,7 @@
 #include <map>
 #include <string>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 class RecipeTest : public ::testing::Test {
@@ -63,9 +63,9 @@ TEST_F(RecipeTest, ShardsKeepTheirPromise) {
   for (const char* optimizer : {"sgd", "lars"}) {
     config_.recipe.optimizer = optimizer;
     config_.workers = 1;
-    const Summary alone = train_on_threads(config_);
+    const run::Summary alone = train_on_threads(config_);
     config_.workers = 4;
-    const Summary four = train_on_threads(config_);
+    const run::Summary four = train_on_threads(config_);
     EXPECT_EQ(four.weights_sha256, alone.weights_sha256) << optimizer;
     EXPECT_EQ(four.train_loss, alone.train_loss) << optimizer;
   }
@@ -142,7 +142,7 @@ TEST_F(RecipeTest, EveryOptimizerLearnsAndGoesOnFromACheckpoint) {
     config.momentum = optim::has_momentum(name) ? 0.9 : 0;
     config.learning_rate = rates.at(name);
     config.iterations = 30;
-    const Summary whole = train_on_threads(config);
+    const run::Summary whole = train_on_threads(config);
     EXPECT_LT(whole.train_loss, 2.2) << name;  // it begins with 2.3
     config.run_dir = folder_.path() / name;
     config.checkpoint_every = 10;
@@ -240,4 +240,4 @@ TEST_F(RecipeTest, AWarmUpLongerThanSoManyIterationsIsRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,5 +1,5 @@
 // A run leaves a folder that says what was asked for, what happened and what came out.
-#include "train/run_folder.h"
+#include "run/run_folder.h"
 
 #include <lockstep/error.h>
 
@@ -19,7 +19,7 @@
 #include <memory>
 #include <set>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 using Names = std::set<std::string>;
@@ -45,7 +45,7 @@ class FinishedRun : public ::testing::Test {
   }
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
-  static inline Summary summary_;
+  static inline run::Summary summary_;
 };
 
 Names names_of(const nlohmann::json& object) {
@@ -236,7 +236,7 @@ TEST_F(FinishedRun, SummaryHasEveryField) {
 }
 
 TEST_F(FinishedRun, SummaryReadsBackAsItWasReturned) {
-  EXPECT_EQ(to_json(read_summary(run_dir())), to_json(summary_));
+  EXPECT_EQ(to_json(run::read_summary(run_dir())), to_json(summary_));
 }
 
 TEST_F(FinishedRun, SummaryCountsWhatWasTrained) {
@@ -289,7 +289,7 @@ void expect_sound_shares(const Part& part) {
 TEST_F(FinishedRun, SharesAreBetweenNothingAndAll) {
   expect_sound_shares(summary_);
   ASSERT_EQ(summary_.ranks.size(), 2u);
-  for (const RankSummary& rank : summary_.ranks) {
+  for (const run::RankSummary& rank : summary_.ranks) {
     expect_sound_shares(rank);
     EXPECT_GT(rank.bytes_per_iteration, 0);
     EXPECT_LE(rank.peak_rss_bytes, summary_.peak_rss_bytes);
@@ -308,25 +308,25 @@ TEST(RunFolder, StartsAnewOverAnOldRun) {
   config.iterations = 3;
   train_on_threads(config);
   EXPECT_EQ(metrics_of(folder.path(), "iteration").size(), 3u);
-  EXPECT_EQ(read_summary(folder.path()).iterations, 3u);
+  EXPECT_EQ(run::read_summary(folder.path()).iterations, 3u);
 }
 
 TEST(RunFolder, AnOldSummaryGoesWhenANewRunBegins) {
   const testing::TemporaryFolder folder;
   folder.write("summary.json", "{}");
-  const RunFolder begun(folder.path(), small_job(), {}, {});
+  const run::RunFolder begun(folder.path(), to_json(small_job()), {});
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "summary.json"));
-  testing::expect_error<FileError>([&] { read_summary(folder.path()); },
+  testing::expect_error<FileError>([&] { run::read_summary(folder.path()); },
                                    {"summary.json: cannot open: No such file"});
 }
 
 TEST(RunFolder, ALossThatWentAstrayIsReadBackAsNoNumber) {
   const testing::TemporaryFolder folder;
-  Summary summary;
+  run::Summary summary;
   summary.train_loss = summary.test_loss = std::numeric_limits<double>::quiet_NaN();
   summary.ranks.emplace_back().train_loss = std::numeric_limits<double>::quiet_NaN();
   folder.write("summary.json", to_json(summary).dump());
-  const Summary read = read_summary(folder.path());
+  const run::Summary read = run::read_summary(folder.path());
   EXPECT_TRUE(std::isnan(read.train_loss));
   EXPECT_TRUE(std::isnan(read.test_loss));
   EXPECT_TRUE(std::isnan(read.ranks.at(0).train_loss));
@@ -335,19 +335,19 @@ TEST(RunFolder, ALossThatWentAstrayIsReadBackAsNoNumber) {
 TEST(RunFolder, AnOldReportGoesWhenANewRunBegins) {
   const testing::TemporaryFolder folder;
   folder.write("report.html", "of another run");
-  const RunFolder begun(folder.path(), small_job(), {}, {});
+  const run::RunFolder begun(folder.path(), to_json(small_job()), {});
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "report.html"));
 }
 
 TEST(RunFolder, ASummaryThatIsNoneIsRefused) {
   const testing::TemporaryFolder folder;
   folder.write("summary.json", "{\"method\": ");
-  testing::expect_error<FileError>([&] { read_summary(folder.path()); },
+  testing::expect_error<FileError>([&] { run::read_summary(folder.path()); },
                                    {"summary.json: not valid JSON"});
   folder.write("summary.json", "{\"method\": 7}");
-  testing::expect_error<FileError>([&] { read_summary(folder.path()); },
-                                   {"summary.json: not a summary of this version"});
+  testing::expect_error<FileError>([&] { run::read_summary(folder.path()); },
+                                   {"summary.json: not a summary that this version can read"});
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -1,5 +1,5 @@
 // Ranks that were not given the same job learn so before the first step.
-#include "train/same_job.h"
+#include "train/config/same_job.h"
 
 #include <lockstep/error.h>
 
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 using testing::errors_of_ranks;
@@ -45,7 +45,7 @@ TEST(SameJob, EveryOptionThatMattersIsCompared) {
   expect_named([](TrainConfig& c) { c.learning_rate = 2; }, "lr 0.01", "lr 2.0");
   expect_named([](TrainConfig& c) { c.shuffle = false; }, "shuffle true", "shuffle false");
   expect_named([](TrainConfig& c) { c.recipe.clip = 1; }, "clip 0.0", "clip 1.0");
-  expect_named([](TrainConfig& c) { c.control.check_every = 1; }, "check_every null",
+  expect_named([](TrainConfig& c) { c.policy.check_every = 1; }, "check_every null",
                "check_every 1");
   expect_named([](TrainConfig& c) { c.init = "weights"; }, "init not given", "init given");
   expect_named([](TrainConfig& c) { c.save = "weights"; }, "save not given", "save given");
@@ -98,4 +98,4 @@ TEST(SameJob, SyntheticImagesOfAnotherSeedAreOtherData) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 namespace nn = torch::nn;
@@ -38,7 +38,7 @@ TEST_F(OnednnSequentialTrainerRefuses, NetworksThatTheEngineCannotHold) {
       nn::Sequential(convolution(3, 8), nn::Dropout(), nn::Flatten(), nn::Linear(8 * 64, kClasses)),
       {"layer 1", "Dropout", "DistributedDataParallel"});
   expect_refused(nn::Sequential(convolution(4, 8), nn::Flatten(), nn::Linear(8 * 64, kClasses)),
-                 {"layer 0", "takes 4 channels and is given 3"});
+                 {"layer 0", "expects 4 channels but gets 3"});
   nn::Sequential frozen = smooth_network();
   frozen->parameters()[0].set_requires_grad(false);
   expect_refused(frozen, {"layer 0", "frozen"});
@@ -51,7 +51,7 @@ TEST_F(OnednnSequentialTrainerRefuses, NetworksThatTheEngineCannotHold) {
 
 TEST_F(OnednnSequentialTrainerRefuses, OptionsThatMakeNoSense) {
   expect_refused(smooth_network(), {"batch is 0"}, {.batch = 0});
-  expect_refused(smooth_network(), {"momentum of 1"}, {.momentum = 1});
+  expect_refused(smooth_network(), {"the momentum is 1"}, {.momentum = 1});
   expect_refused(smooth_network(), {"Nesterov", "momentum"}, {.nesterov = true});
   expect_refused(smooth_network(), {"3×0×8", "channels, height and width"}, kOptions, {3, 0, 8});
 }
@@ -99,4 +99,4 @@ TEST_F(OnednnSequentialTrainerRefuses, RanksThatDiffer) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

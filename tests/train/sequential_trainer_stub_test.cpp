@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 TEST(SequentialTrainerWithoutOnednn, SaysSo) {
@@ -21,4 +21,4 @@ TEST(SequentialTrainerWithoutOnednn, SaysSo) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

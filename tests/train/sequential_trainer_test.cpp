@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::internal {
 namespace {
 
 namespace nn = torch::nn;
@@ -178,9 +178,9 @@ TEST(OnednnSequentialTrainer, TakesTensorsOfAnyStridesAndAnotherLearningRate) {
     plain.copy_to_module();
     EXPECT_EQ(distance(first, kept), 0) << "with a learning rate of 0";
     testing::expect_error<UsageError>([&] { plain.set_learning_rate(-1); },
-                                      {"learning rate of -1"});
+                                      {"the learning rate is -1"});
   });
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::internal

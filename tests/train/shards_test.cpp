@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 /// 10 images a step on 4 shards, so that their shares differ in size; the last batch of an epoch
@@ -28,13 +28,13 @@ TrainConfig sharded_job(const std::string& engine) {
 }
 
 /// What must not depend on the workers.
-std::string outcome(const Summary& summary) {
+std::string outcome(const run::Summary& summary) {
   return fmt::format("{} {} {} {} {}", summary.weights_sha256, summary.buffers_sha256,
                      summary.train_loss, summary.test_loss, summary.test_accuracy);
 }
 
 /// Of an epoch that was resumed in its middle, the training loss may differ in its last digit.
-std::string outcome_but_for_training(const Summary& summary) {
+std::string outcome_but_for_training(const run::Summary& summary) {
   return fmt::format("{} {} {} {}", summary.weights_sha256, summary.buffers_sha256,
                      summary.test_loss, summary.test_accuracy);
 }
@@ -79,7 +79,7 @@ TEST_P(ShardedTraining, OfANetworkWithBatchNormEndsAlike) {
   config_.limit = 16;
   config_.batch = 8;
   config_.epochs = 1;
-  const Summary alone = train_on_threads(config_);
+  const run::Summary alone = train_on_threads(config_);
   config_.workers = 4;
   EXPECT_EQ(outcome(train_on_threads(config_)), outcome(alone));
   // Two shards are another computation: batch norm is over other images.
@@ -92,7 +92,7 @@ TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfWorkers) {
   testing::TemporaryFolder folder;
   config_.epochs = 0;
   config_.iterations = 7;
-  const Summary whole = train_on_threads(config_);
+  const run::Summary whole = train_on_threads(config_);
   config_.run_dir = folder.path() / "run";
   config_.checkpoint_every = 4;
   config_.iterations = 4;
@@ -113,7 +113,7 @@ TEST_P(ShardedTraining, OfANetworkWithBatchNormGoesOnWithAnotherNumberOfWorkers)
   config_.batch = 6;  // the last batch of an epoch leaves shards without an image
   config_.epochs = 0;
   config_.iterations = 4;
-  const Summary whole = train_on_threads(config_);
+  const run::Summary whole = train_on_threads(config_);
   config_.run_dir = folder.path() / "run";
   config_.checkpoint_every = 1;
   config_.iterations = 3;
@@ -131,9 +131,9 @@ TEST(Sharding, WithOneShardAWorkerIsTheOrdinaryRun) {
   config.engine = "torch";
   config.workers = 4;
   config.threads = 1;
-  const Summary ordinary = train_on_threads(config);
+  const run::Summary ordinary = train_on_threads(config);
   config.shards = 4;
-  const Summary sharded = train_on_threads(config);
+  const run::Summary sharded = train_on_threads(config);
   EXPECT_EQ(sharded.weights_sha256, ordinary.weights_sha256);
   EXPECT_EQ(sharded.shards, 4);
   EXPECT_EQ(ordinary.shards, 4);
@@ -159,8 +159,8 @@ TEST(Sharding, RefusesWhatItCannotKeep) {
   };
   expect_refusal([](TrainConfig& config) { config.shards = 6; }, "a power of two");
   expect_refusal([](TrainConfig& config) { config.workers = 3; },
-                 "cannot be shared out over 3 workers");
-  expect_refusal([](TrainConfig& config) { config.workers = 8; }, "4 at the most");
+                 "cannot be distributed over 3 workers");
+  expect_refusal([](TrainConfig& config) { config.workers = 8; }, "at most 4");
   expect_refusal([](TrainConfig& config) { config.batch = 3; }, "less than the 4 shards");
   expect_refusal([](TrainConfig& config) { config.mistake = "sum"; }, "leave out --shards");
   expect_refusal(
@@ -174,4 +174,4 @@ TEST(Sharding, RefusesWhatItCannotKeep) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

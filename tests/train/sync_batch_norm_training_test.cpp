@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "engine/make_engine.h"
 #include "engine/onednn/onednn_engine.h"
 #include "engine/torch/torch_engine.h"
 #include "models/formula_weights.h"
@@ -12,9 +13,10 @@
 #include "support/formula.h"
 #include "support/temporary_folder.h"
 #include "sync/sync_method.h"
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 #include "train/feed.h"
 #include "train/replica.h"
+#include "train/replica_parts.h"
 #include "train/training.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@
 #include <map>
 #include <mutex>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 constexpr double kTolerance = 1e-9;
@@ -66,10 +68,11 @@ Trained train(const TrainConfig& config, const data::Loader& loader,
   std::vector<std::string> hashes(static_cast<std::size_t>(config.workers));
   run_threads(config.workers, [&](Group group) {
     engine::use_threads(1);
-    Replica replica(group, config, loader.shape());
+    Replica replica(group,
+                    replica_parts(group, config, loader.shape(), engine::built_in_engines()));
     Feed feed(loader, sampling, sync::shards_of(0, group.rank(), group.size()));
     for (std::size_t step = 0; step < steps; ++step) {
-      const Record record = replica.step(feed);
+      const run::Record record = replica.step(feed);
       std::vector<double> sums{record.loss_sum, record.samples};
       group.all_reduce(sums);
       if (group.rank() == 0) trained.losses.push_back(sums[0] / sums[1]);
@@ -131,7 +134,8 @@ TEST(SyncBatchNormTrainingOff, StatisticsOfEachWorkerTrainSomethingElse) {
   run_threads(2, [&](Group group) {
     engine::use_threads(1);
     const data::Loader loader = make_loader("vgg11", 1, 13);
-    Replica replica(group, config, loader.shape());
+    Replica replica(group,
+                    replica_parts(group, config, loader.shape(), engine::built_in_engines()));
     Feed feed(loader, {.count = 13, .batch = 10, .seed = 3},
               sync::shards_of(0, group.rank(), group.size()));
     for (int step = 0; step < 3; ++step) replica.step(feed);
@@ -224,7 +228,7 @@ TEST(SyncBatchNormRun, GoesOnFromItsCheckpointAndRefusesOneWithout) {
   config.convolutions = "fixed";
   config.iterations = 4;
   config.run_dir = folder.path() / "whole";
-  const Summary whole = train_on_threads(config);
+  const run::Summary whole = train_on_threads(config);
   config.run_dir = folder.path() / "halves";
   config.checkpoint_every = 2;
   config.iterations = 2;
@@ -235,7 +239,7 @@ TEST(SyncBatchNormRun, GoesOnFromItsCheckpointAndRefusesOneWithout) {
   without.sync_bn = false;
   testing::expect_error<UsageError>([&] { read_newest_checkpoint(without); },
                                     {"was made with --sync-bn on, not off"});
-  const Summary resumed = train_on_threads(config);
+  const run::Summary resumed = train_on_threads(config);
   EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(resumed.buffers_sha256, whole.buffers_sha256);
   EXPECT_EQ(nlohmann::json::parse(read_file(config.run_dir / "config.json")).at("sync_bn"), true);
@@ -258,4 +262,4 @@ TEST(SyncBatchNormRun, IsRefusedWhereItCannotBe) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 using nlohmann::json;
@@ -154,11 +154,11 @@ TEST(Trace, ChangesNothingThatIsLearnt) {
   const TemporaryFolder folder;
   TrainConfig config = traced_job(2, "ddp");
   config.run_dir = folder.path();
-  const Summary with = train_on_threads(config);
+  const run::Summary with = train_on_threads(config);
   EXPECT_FALSE(events_of(folder.path()).empty());
   config.trace = 0;
   EXPECT_EQ(train_on_threads(config).weights_sha256, with.weights_sha256);
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

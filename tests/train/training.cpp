@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "engine/make_engine.h"
 #include "models/safetensors.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 namespace {
 
@@ -19,7 +20,7 @@ class Silent : public Progress {
   void started(const TrainConfig&, std::size_t, std::size_t) override {}
   void notice(const std::string&) override {}
   void iteration(std::size_t, std::size_t, double, double) override {}
-  void epoch(std::size_t, const std::vector<std::vector<Record>>&) override {}
+  void epoch(std::size_t, const std::vector<std::vector<run::Record>>&) override {}
 };
 
 template <typename T>
@@ -42,15 +43,16 @@ TrainConfig small_job() {
   return config;
 }
 
-Summary train_silently(const Group& group, const TrainConfig& config, const StopAsked& stop_asked) {
+run::Summary train_silently(const Group& group, const TrainConfig& config,
+                            const StopAsked& stop_asked) {
   Silent silent;
-  return train_worker(group, config, silent, stop_asked);
+  return train_worker(group, engine::built_in_engines(), config, silent, stop_asked);
 }
 
-Summary train_on_threads(const TrainConfig& config) {
-  Summary summary;
+run::Summary train_on_threads(const TrainConfig& config) {
+  run::Summary summary;
   run_threads(config.workers, [&](const Group& group) {
-    const Summary mine = train_silently(group, config);
+    const run::Summary mine = train_silently(group, config);
     if (group.rank() == 0) summary = mine;
   });
   return summary;
@@ -102,4 +104,4 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(difference / norm);
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/stored_tensor.h"
-#include "train/worker.h"
+#include "train/train_worker.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,18 +11,18 @@
 #include <tuple>
 #include <vector>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 
 /// LeNet-5 on the first 100 of the images that ship with Lockstep, 16 at a time: the last batch of
 /// an epoch has 4. Momentum and weight decay are on.
 TrainConfig small_job();
 
 /// train_worker without a word.
-Summary train_silently(const Group& group, const TrainConfig& config,
-                       const StopAsked& stop_asked = {});
+run::Summary train_silently(const Group& group, const TrainConfig& config,
+                            const StopAsked& stop_asked = {});
 
 /// Trains on threads and returns rank 0's summary. Throws what the first rank to fail threw.
-Summary train_on_threads(const TrainConfig& config);
+run::Summary train_on_threads(const TrainConfig& config);
 
 /// "workers4_gather_scatter": what GoogleTest calls a test of so many workers and a sync method.
 std::string name_of_case(const std::tuple<int, std::string>& workers_and_sync);
@@ -40,4 +40,4 @@ std::vector<double> weights_in(const std::filesystem::path& file);
 /// |a − b| / |b|. REQUIRES: equally many.
 double distance(const std::vector<double>& a, const std::vector<double>& b);
 
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

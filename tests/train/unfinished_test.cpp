@@ -1,7 +1,8 @@
-// A run whose workers were lost right after a step: what follows the step is done by who goes on.
+// A run whose workers were lost right after a step: the resumed run does the work after that step.
+#include "engine/make_engine.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
-#include "train/elastic.h"
+#include "train/elastic/elastic_member.h"
 #include "train/training.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace lockstep::train {
+namespace lockstep::internal::train {
 namespace {
 
 /// Loses rank 0 right after an iteration, before its test and its checkpoint.
@@ -21,7 +22,7 @@ class LostAfter : public Progress {
   void iteration(std::size_t done, std::size_t, double, double) override {
     if (done == last_) throw std::runtime_error("lost");
   }
-  void epoch(std::size_t, const std::vector<std::vector<Record>>&) override {}
+  void epoch(std::size_t, const std::vector<std::vector<run::Record>>&) override {}
 
   std::string notices;
 
@@ -37,7 +38,7 @@ class UnfinishedTest : public ::testing::Test {
     config_.shards = 2;
     config_.workers = 2;
     config_.epochs = 2;
-    config_.control.patience = 1;
+    config_.policy.patience = 1;
   }
 
   TrainConfig config_in(const std::string& folder) const {
@@ -46,41 +47,42 @@ class UnfinishedTest : public ::testing::Test {
     return config;
   }
 
-  static Elastic elastic() {
-    Elastic elastic;
-    elastic.someone_waits = [] { return false; };
-    elastic.done = [] {};
-    return elastic;
+  static ElasticMember elastic() {
+    ElasticMember member;
+    member.worker_waiting = [] { return false; };
+    member.results_written = [] {};
+    return member;
   }
 
   /// What each rank has in memory when rank 0 is lost after so many iterations.
-  std::vector<std::optional<Carried>> lose_after(const TrainConfig& config,
-                                                 std::size_t iterations) {
+  std::vector<std::optional<RunState>> lose_after(const TrainConfig& config,
+                                                  std::size_t iterations) {
     TrainConfig now = config;
     now.transport = "shm";
     now.elastic = true;
-    std::vector<std::optional<Carried>> carried(2);
+    std::vector<std::optional<RunState>> states(2);
     EXPECT_THROW(run_threads(2,
                              [&](Group group) {
                                const int rank = group.rank();
-                               Elastic mine = elastic();
+                               ElasticMember mine = elastic();
                                LostAfter progress(iterations);
                                try {
-                                 train_worker(std::move(group), now, progress, {}, &mine);
+                                 train_worker(std::move(group), engine::built_in_engines(), now,
+                                              progress, {}, &mine);
                                } catch (...) {
-                                 carried[static_cast<std::size_t>(rank)] = mine.carried;
+                                 states[static_cast<std::size_t>(rank)] = mine.state;
                                  throw;
                                }
                              }),
                  std::exception);
-    if (!carried[0] || !carried[1]) throw InternalError("they never trained");
-    return carried;
+    if (!states[0] || !states[1]) throw InternalError("they never trained");
+    return states;
   }
 
   /// Of a run that ended so, and was resumed.
-  Summary resume_after(std::size_t iterations) {
+  run::Summary resume_after(std::size_t iterations) {
     TrainConfig config = config_in("run");
-    const std::string words = keep_carried(config, lose_after(config, iterations)[0]);
+    const std::string words = save_run_state(config, lose_after(config, iterations)[0]);
     EXPECT_NE(words.find("--resume"), std::string::npos) << words;
     config.resume = true;
     return train_on_threads(config);
@@ -96,7 +98,7 @@ class UnfinishedTest : public ::testing::Test {
     return all;
   }
 
-  void expect_equal(const Summary& run, const Summary& whole) const {
+  void expect_equal(const run::Summary& run, const run::Summary& whole) const {
     EXPECT_EQ(run.weights_sha256, whole.weights_sha256);
     EXPECT_EQ(run.iterations, whole.iterations);
     EXPECT_EQ(run.test_loss, whole.test_loss);
@@ -110,28 +112,28 @@ class UnfinishedTest : public ::testing::Test {
   TrainConfig config_;
 };
 
-TEST_F(UnfinishedTest, TheTestOfAnEpochIsDoneByTheRunThatGoesOn) {
-  const Summary whole = train_on_threads(config_in("whole"));
+TEST_F(UnfinishedTest, TheResumedRunDoesTheTestOfTheEpoch) {
+  const run::Summary whole = train_on_threads(config_in("whole"));
   ASSERT_EQ(lines("whole", "test").size(), 2u);
   expect_equal(resume_after(7), whole);
 }
 
-TEST_F(UnfinishedTest, SoIsTheJudgementAfterIt) {
-  config_.control.patience.reset();
-  config_.control.stop_at_accuracy = 0.001;
-  const Summary whole = train_on_threads(config_in("whole"));
+TEST_F(UnfinishedTest, TheResumedRunAppliesTheEpochPolicy) {
+  config_.policy.patience.reset();
+  config_.policy.stop_at_accuracy = 0.001;
+  const run::Summary whole = train_on_threads(config_in("whole"));
   ASSERT_EQ(whole.iterations, 7u);
   expect_equal(resume_after(7), whole);
 }
 
 TEST_F(UnfinishedTest, AfterTheLastStepOnlyTheResultsAreLeft) {
-  const Summary whole = train_on_threads(config_in("whole"));
+  const run::Summary whole = train_on_threads(config_in("whole"));
   expect_equal(resume_after(14), whole);
 }
 
 TEST_F(UnfinishedTest, WhatTheResultsNeedMustBeThere) {
   TrainConfig config = config_in("run");
-  keep_carried(config, lose_after(config, 14)[0]);
+  save_run_state(config, lose_after(config, 14)[0]);
   std::filesystem::remove(config.run_dir / "metrics.jsonl");
   config.resume = true;
   testing::expect_error<FileError>([&] { train_on_threads(config); },
@@ -151,17 +153,17 @@ TEST_F(UnfinishedTest, OnlyAStepCanBeUnfinished) {
 
 TEST_F(UnfinishedTest, WhoGoesOnWithAnotherArithmeticIsNamed) {
   TrainConfig config = config_in("run");
-  std::vector<std::optional<Carried>> carried = lose_after(config, 3);
-  carried[1]->checkpoint.arithmetic["processor"] = "Abacus 1";
+  std::vector<std::optional<RunState>> states = lose_after(config, 3);
+  states[1]->checkpoint.arithmetic["processor"] = "Abacus 1";
   config.transport = "shm";
   config.elastic = true;
   std::string notices;
   run_threads(2, [&](Group group) {
     const int rank = group.rank();
-    Elastic mine = elastic();
-    mine.carried = carried[static_cast<std::size_t>(rank)];
+    ElasticMember mine = elastic();
+    mine.state = states[static_cast<std::size_t>(rank)];
     LostAfter progress(0);
-    train_worker(std::move(group), config, progress, {}, &mine);
+    train_worker(std::move(group), engine::built_in_engines(), config, progress, {}, &mine);
     if (rank == 0) notices = progress.notices;
   });
   EXPECT_NE(notices.find("another arithmetic than what another worker has in memory was made with"),
@@ -171,4 +173,4 @@ TEST_F(UnfinishedTest, WhoGoesOnWithAnotherArithmeticIsNamed) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::internal::train

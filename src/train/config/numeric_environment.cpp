@@ -1,0 +1,67 @@
+#include "train/config/numeric_environment.h"
+
+#include "base/vector_unit.h"
+#include "launch/machine_description.h"
+#include "sync/broadcast_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::internal::train {
+
+namespace {
+
+constexpr std::string_view kPrefix = "arithmetic: ";
+
+}  // namespace
+
+models::Metadata numeric_environment_of(const TrainConfig& config, const engine::Engine& engine,
+                                        const models::Metadata& libraries) {
+  if (config.shards == 0) return {};
+  models::Metadata arithmetic = libraries;
+  arithmetic["processor"] = launch::describe_machine().processor;
+  arithmetic["vector unit"] = name_of(vector_unit());
+  arithmetic["threads a worker"] = std::to_string(config.threads_per_worker());
+  arithmetic["engine"] = engine.name();
+  arithmetic["convolutions"] = config.convolution_choice();
+  return arithmetic;
+}
+
+void add_numeric_environment(const models::Metadata& arithmetic, models::Metadata& metadata) {
+  for (const auto& [name, value] : arithmetic) metadata[std::string(kPrefix) + name] = value;
+}
+
+models::Metadata numeric_environment_in(const models::Metadata& metadata) {
+  models::Metadata arithmetic;
+  for (const auto& [name, value] : metadata)
+    if (name.starts_with(kPrefix)) arithmetic[name.substr(kPrefix.size())] = value;
+  return arithmetic;
+}
+
+std::string differences(const models::Metadata& then, const models::Metadata& now) {
+  std::string text;
+  for (const auto& [name, value] : then) {
+    const auto found = now.find(name);
+    if (found == now.end() || found->second == value) continue;
+    text +=
+        fmt::format("{}{} was {} and is {}", text.empty() ? "" : "; ", name, value, found->second);
+  }
+  return text;
+}
+
+std::string differences_on_ranks(Group& group, const models::Metadata& then,
+                                 const models::Metadata& now, const std::vector<int>& numbers) {
+  std::string text = differences(then, now);
+  std::vector<std::uint8_t> differs(static_cast<std::size_t>(group.size()));
+  group.all_gather(std::vector<std::uint8_t>{text.empty() ? std::uint8_t{0} : std::uint8_t{1}},
+                   differs);
+  const auto first = std::find(differs.begin(), differs.end(), 1);
+  if (first == differs.end()) return "";
+  const int rank = static_cast<int>(first - differs.begin());
+  sync::broadcast_text(group, text, rank);
+  const int number = numbers.empty() ? rank : numbers[static_cast<std::size_t>(rank)];
+  return rank == 0 ? text : fmt::format("rank {}: {}", number, text);
+}
+
+}  // namespace lockstep::internal::train

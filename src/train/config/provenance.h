@@ -1,0 +1,14 @@
+// Where results come from: what was typed, which Lockstep it was, and on which machine.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace lockstep::internal::train {
+
+/// {"command", "version", "machine"}: the fields that a run's config.json and a study's
+/// summary.json have for their reports.
+nlohmann::json provenance_json(const std::string& command);
+
+}  // namespace lockstep::internal::train

@@ -1,0 +1,120 @@
+#include "train/summary_builder.h"
+
+#include <lockstep/error.h>
+
+#include "models/safetensors.h"
+#include "train/batch_norm_buffers.h"
+#include "train/config/mistake.h"
+#include "train/summary_statistics.h"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace lockstep::internal::train {
+
+namespace {
+
+double peak_rss_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+/// All ranks' values one after another on rank 0; nothing elsewhere.
+template <typename T>
+std::vector<T> gather(Group& group, const std::vector<T>& mine) {
+  std::vector<T> all(group.rank() == 0 ? mine.size() * static_cast<std::size_t>(group.size()) : 0);
+  group.gather(mine, all);
+  return all;
+}
+
+run::Summary describe(const Group& group, const FinishedRun& run) {
+  const TrainConfig& config = run.config;
+  const sync::Method method = config.method();
+  run::Summary summary;
+  summary.method = method.method;
+  summary.sync = method.sync;
+  summary.algorithm = name_of(method.algorithm);
+  summary.transport = group.transport();
+  summary.engine = run.replica.engine().name();
+  summary.model = config.model;
+  summary.data = config.data;
+  summary.workers = group.size();
+  summary.threads = config.threads_per_worker();
+  summary.global_batch = config.batch;
+  summary.shards = config.shards > 0 ? config.shards : group.size();
+  return summary;
+}
+
+double images_trained(const std::vector<std::vector<run::Record>>& records) {
+  double images = 0;
+  for (const auto& rank : records)
+    for (const run::Record& record : rank) images += record.samples;
+  return images;
+}
+
+void add_length_and_speed(const FinishedRun& run, run::Summary& summary) {
+  const std::size_t per_epoch = run.feed.batches_per_epoch();
+  summary.epochs = 1 + (run.iterations - 1) / per_epoch;
+  summary.iterations = run.iterations;
+  summary.seconds_total = run.seconds;
+  summary.seconds_per_epoch =
+      run.seconds / static_cast<double>(run.steps) * static_cast<double>(per_epoch);
+  summary.images_per_second = images_trained(run.records) / run.seconds;
+  summary.test_loss = run.tester.loss();
+  summary.test_accuracy = run.tester.accuracy();
+}
+
+Circumstances circumstances(const FinishedRun& run, const std::vector<double>& latencies) {
+  return {.machines = run.machines,
+          .latency = latencies,
+          .buckets = run.replica.layout().buckets().size(),
+          .gradient_bytes = static_cast<double>(run.replica.layout().bytes()),
+          .loader_threads = run.feed.loader_threads()};
+}
+
+void require_equal_weights(const run::Summary& summary) {
+  for (const run::RankSummary& rank : summary.ranks)
+    if (rank.weights_sha256 != summary.weights_sha256)
+      throw Error(
+          fmt::format("the weights of rank {} differ from those of rank 0 after {} iterations of "
+                      "{}, so that no "
+                      "result is right. --check-every N finds out from which step on. Ranks of "
+                      "different builds "
+                      "or libraries may compute an update differently, and a fault in memory "
+                      "changes one rank's; "
+                      "if it is neither of these, please report it as a bug in Lockstep",
+                      rank.rank, summary.iterations, summary.method));
+}
+
+}  // namespace
+
+run::Summary build_summary(Group& group, const FinishedRun& run) {
+  const std::string weights = models::weights_sha256(run.replica.engine().parameter_state());
+  const std::vector<std::uint8_t> hashes =
+      gather(group, std::vector<std::uint8_t>(weights.begin(), weights.end()));
+  const std::vector<double> peaks = gather(group, std::vector<double>{peak_rss_bytes()});
+  const std::vector<double> latencies = gather(group, std::vector<double>{run.latency});
+  if (group.rank() != 0) return {};
+
+  run::Summary summary = describe(group, run);
+  add_length_and_speed(run, summary);
+  summary.weights_sha256 = weights;
+  summary.buffers_sha256 = models::weights_sha256(run.replica.engine().buffer_state());
+  summarise(run.records, run.epoch_records, summary);
+  add_verdict(run.records, circumstances(run, latencies), summary);
+  for (std::size_t rank = 0; rank < run.records.size(); ++rank) {
+    run::RankSummary& its = summary.ranks[rank];
+    const auto* hash = reinterpret_cast<const char*>(hashes.data());
+    its.weights_sha256.assign(hash + rank * weights.size(), weights.size());
+    its.peak_rss_bytes = static_cast<std::uint64_t>(peaks[rank]);
+    summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, its.peak_rss_bytes);
+  }
+  if (!parts_workers(parse_mistake(run.config.mistake))) require_equal_weights(summary);
+  return summary;
+}
+
+}  // namespace lockstep::internal::train
