@@ -1,10 +1,10 @@
-// The bar that grows on a terminal.
+// The progress bar on a terminal.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 /// `done` of `total` as a bar of 30 characters. REQUIRES: done <= total, total > 0.
 inline std::string bar_of(std::uint64_t done, std::uint64_t total) {
@@ -15,4 +15,4 @@ inline std::string bar_of(std::uint64_t done, std::uint64_t total) {
   return bar;
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

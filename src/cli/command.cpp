@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 int report_exception(const std::string& prefix) {
   try {
@@ -42,7 +42,7 @@ bool on_terminal() {
   return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 
-std::string typed_command() {
+std::vector<std::string> process_arguments() {
   std::string text = read_file("/proc/self/cmdline");
   if (text.ends_with('\0')) text.pop_back();
   std::vector<std::string> words;
@@ -51,6 +51,11 @@ std::string typed_command() {
     words.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
+  return words;
+}
+
+std::string typed_command() {
+  std::vector<std::string> words = process_arguments();
   words.front() = "lockstep";
   return shell_quoted(words);
 }
@@ -59,4 +64,4 @@ std::string default_run_dir(const std::string& kind) {
   return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", kind, fmt::localtime(std::time(nullptr)));
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

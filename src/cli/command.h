@@ -1,19 +1,30 @@
-// What all commands share: how they are added, how they end, and how their results are written.
+// Common to all commands: registration, exit codes and output of results.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <vector>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 /// Exit codes of every command.
 constexpr int kSuccess = 0;
 constexpr int kFailure = 1;
 constexpr int kBadUsage = 2;
 
-/// Each adds its subcommand. `code` is set to the exit code when the subcommand has run.
+/// One line about each command that `lockstep --help` lists without loading the command's
+/// libraries.
+constexpr const char* kTrainSummary = "train one model with one sync method";
+constexpr const char* kCompareSummary = "train the same job with every sync method";
+constexpr const char* kScaleSummary =
+    "train the same job with more and more workers: time, speed-up, compute, communication and "
+    "bandwidth";
+constexpr const char* kDoctorSummary =
+    "check this machine and build for problems that would slow down or break a job";
+
+/// Each function adds its subcommand to `app`. Running the subcommand sets `code` to the exit code.
 void add_train_command(CLI::App& app, int& code);
 void add_compare_command(CLI::App& app, int& code);
 void add_scale_command(CLI::App& app, int& code);
@@ -25,23 +36,26 @@ void add_report_command(CLI::App& app, int& code);
 void add_dataflow_command(CLI::App& app, int& code);
 void add_predict_command(CLI::App& app, int& code);
 
-/// Adds all that this build has: without torch, those that train are left out.
+/// Adds all commands of this build. A build without torch has no commands that train.
 void add_commands(CLI::App& app, int& code);
 
-/// Prints what() of the exception under way to standard error, after `prefix`, and returns the exit
-/// code that it deserves. REQUIRES: called from a catch block.
+/// Prints `prefix` and the message of the current exception to standard error, and returns its exit
+/// code. REQUIRES: called from a catch block.
 int report_exception(const std::string& prefix);
 
-/// Writes `json` to the file that --json named: "-" is standard output, "" is nowhere.
+/// Writes `json` to `file`, the value of --json: "-" is standard output, "" writes nothing.
 void write_json(const std::string& file, const nlohmann::json& json);
 
-/// Whether to use colours and redraw lines: standard output is a terminal and NO_COLOR is not set.
+/// Whether to use colours and redraw lines: standard output is a terminal, and NO_COLOR is not set.
 bool on_terminal();
 
-/// The command that this process was started with, as a shell reads it: "lockstep train --lr 0.1".
+/// The arguments that this process was started with, its name first.
+std::vector<std::string> process_arguments();
+
+/// The command line of this process, quoted for a shell: "lockstep train --lr 0.1".
 std::string typed_command();
 
 /// "runs/<kind>-<date>-<time>" in the current folder.
 std::string default_run_dir(const std::string& kind);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -1,7 +1,7 @@
 // The commands of a build with torch: all of them.
 #include "cli/command.h"
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 void add_commands(CLI::App& app, int& code) {
   add_train_command(app, code);
@@ -16,4 +16,4 @@ void add_commands(CLI::App& app, int& code) {
   add_dataflow_command(app, code);
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

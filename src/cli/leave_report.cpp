@@ -8,11 +8,12 @@
 #include <cstdio>
 #include <functional>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 namespace {
 
-bool is_anothers(const std::filesystem::path& folder) {
+/// Whether another run holds the lock on the folder.
+bool is_locked(const std::filesystem::path& folder) {
   try {
     const FolderLock lock(folder, "");
     return false;
@@ -21,29 +22,29 @@ bool is_anothers(const std::filesystem::path& folder) {
   }
 }
 
-/// Says what kept `make` from making it.
-void try_to_make(const char* what, const std::function<void()>& make) {
+/// Calls `write`, and prints an error if it throws.
+void try_to_write(const char* what, const std::function<void()>& write) {
   try {
-    make();
+    write();
   } catch (const std::exception& problem) {
     std::fflush(stdout);
-    put(stderr, "lockstep: there is no {}: {}\n", what, problem.what());
+    put(stderr, "lockstep: could not write the {}: {}\n", what, problem.what());
   }
 }
 
 }  // namespace
 
 void leave_report(const std::filesystem::path& folder, bool print) {
-  if (!report::has_runs(folder) || is_anothers(folder)) return;
-  try_to_make("report", [&] {
+  if (!report::has_runs(folder) || is_locked(folder)) return;
+  try_to_write("report", [&] {
     const std::filesystem::path file = report::write_report(folder);
     if (print) put(stdout, "report: {}\n", file.string());
   });
 }
 
 void leave_tensorboard(const std::filesystem::path& run, bool wanted) {
-  if (!report::has_runs(run) || is_anothers(run)) return;
-  try_to_make("event file for TensorBoard", [&] {
+  if (!report::has_runs(run) || is_locked(run)) return;
+  try_to_write("event files for TensorBoard", [&] {
     if (wanted)
       report::write_tensorboard(run);
     else
@@ -51,4 +52,4 @@ void leave_tensorboard(const std::filesystem::path& run, bool wanted) {
   });
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -1,17 +1,17 @@
-// What a command leaves for people in the folder that it has written: a report, and event files for
-// TensorBoard. What cannot be made costs no run: that is only said, on standard error. Where no run
-// was begun, or another one is being recorded by now, nothing is left.
+// Writes the report and the event files for TensorBoard into the folder of a finished command. An
+// error is printed to standard error and does not fail the command. Nothing is written if the
+// folder has no run, or if another run is writing to it.
 #pragma once
 
 #include <filesystem>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
-/// Writes the folder's report.html and prints where it is, if `print`.
+/// Writes report.html into the folder. With `print`, prints its path.
 void leave_report(const std::filesystem::path& folder, bool print);
 
-/// Writes a run's event files, if they are `wanted`; those of an earlier run in the folder go
-/// anyway.
+/// Writes the event files of a run if they are `wanted`. Removes those of an earlier run in any
+/// case.
 void leave_tensorboard(const std::filesystem::path& run, bool wanted);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

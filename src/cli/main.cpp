@@ -1,4 +1,4 @@
-// The lockstep command. It and its subcommands are the only code that prints or exits.
+// The lockstep command. Only this file and the subcommands print or exit.
 #include "base/descriptors.h"
 #include "base/version.h"
 #include "cli/command.h"
@@ -9,12 +9,12 @@
 #include <csignal>
 
 int main(int argc, char** argv) {
-  using namespace lockstep::cli;
-  lockstep::raise_descriptor_limit();  // workers inherit it
-  // Where it is ignored the kernel forgets how child processes ended.
+  using namespace lockstep::internal::cli;
+  lockstep::internal::raise_descriptor_limit();  // workers inherit it
+  // If SIGCHLD is ignored, the kernel discards the exit status of child processes.
   std::signal(SIGCHLD, SIG_DFL);
   CLI::App app("Distributed data-parallel training for C++.", "lockstep");
-  app.set_version_flag("--version", lockstep::version());
+  app.set_version_flag("--version", lockstep::internal::version());
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   int code = kSuccess;
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty()) {
       fmt::print(stderr,
-                 "lockstep: there is no command '{}': run with --help for those there are\n",
+                 "lockstep: unknown command '{}': run lockstep --help for a list of commands\n",
                  unknown.front());
       return kBadUsage;
     }

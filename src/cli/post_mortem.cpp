@@ -7,19 +7,21 @@
 #include "cli/restarts.h"
 #include "observe/post_mortem.h"
 #include "report/report.h"
-#include "report/run.h"
+#include "run/post_mortem_file.h"
+#include "run/run_folder.h"
 
 #include <fmt/format.h>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 namespace {
 
-/// A worker that has gone astray may have written anything there.
+/// The run folder that the workers have registered; empty if there is none. It is checked, because
+/// a faulty worker may have overwritten the path.
 std::filesystem::path folder_of_workers(const launch::JobResult& result) {
   for (const comm::FlightLog& log : result.flights) {
     const std::filesystem::path folder = log.folder;
-    if (folder.is_absolute() && report::is_run_folder(folder)) return folder;
+    if (folder.is_absolute() && run::is_run_folder(folder)) return folder;
   }
   return {};
 }
@@ -28,15 +30,15 @@ std::string kept_name(int restart) {
   return fmt::format("postmortem-{}.json", restart);
 }
 
-/// Where it was written, or why it was not.
+/// Writes the file. Returns a line with its path, or with the error.
 std::string write(const observe::PostMortem& found, const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / report::kPostMortemFile;
+  const std::filesystem::path file = folder / run::kPostMortemFile;
   try {
     write_file(
         file,
-        found.to_json().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        run::to_json(found).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const FileError& error) {
-    return fmt::format("there is no post-mortem: {}", error.what());
+    return fmt::format("could not write the post-mortem: {}", error.what());
   }
   return fmt::format("{} has the last operations of every rank{}", file.string(),
                      found.elsewhere.empty() ? "" : " of this host");
@@ -62,7 +64,7 @@ std::string leave_post_mortem(const launch::JobResult& result, const std::string
 
 std::string leave_post_mortem_of_program(const launch::JobResult& result, const std::string& prefix,
                                          const std::filesystem::path& otherwise) {
-  // Codes mean what the program wants them to mean.
+  // The meaning of other exit codes is up to the program.
   if (result.code() == 0 || result.interrupted_by != 0) return {};
   const std::filesystem::path folder = folder_of_workers(result);
   std::string text = examine_and_leave(result, prefix, folder.empty() ? otherwise : folder);
@@ -72,15 +74,15 @@ std::string leave_post_mortem_of_program(const launch::JobResult& result, const 
 
 void keep_post_mortem(const std::filesystem::path& folder, int restart) {
   std::error_code there_is_none;
-  std::filesystem::rename(folder / report::kPostMortemFile, folder / kept_name(restart),
+  std::filesystem::rename(folder / run::kPostMortemFile, folder / kept_name(restart),
                           there_is_none);
 }
 
 void remove_post_mortem(const std::filesystem::path& folder) {
   std::error_code only_a_leftover;
-  std::filesystem::remove(folder / report::kPostMortemFile, only_a_leftover);
+  std::filesystem::remove(folder / run::kPostMortemFile, only_a_leftover);
   for (int restart = 1; std::filesystem::remove(folder / kept_name(restart), only_a_leftover);)
     ++restart;
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -1,4 +1,4 @@
-// What is left of a job that failed: the verdict on it, for its user and in the run's folder.
+// The post-mortem of a failed job: printed lines, and postmortem.json in the run folder.
 #pragma once
 
 #include "launch/outcome.h"
@@ -6,24 +6,24 @@
 #include <filesystem>
 #include <string>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
-/// Who died or stalled, where, and who waited for whom: lines for standard error, each with
-/// `prefix`. Nothing for a job that ended well or was asked to end, or whose workers were never
-/// together. Leaves all of it as postmortem.json in `folder`, if there is such a folder.
+/// Returns lines for standard error, each starting with `prefix`: which ranks died or stalled,
+/// where, and which ranks waited for them. Empty for a job that succeeded or was asked to stop, and
+/// for one whose workers never connected. Also writes postmortem.json to `folder` if that exists.
 std::string leave_post_mortem(const launch::JobResult& result, const std::string& prefix,
                               const std::filesystem::path& folder);
 
-/// The same for a program that we know nothing of: in the run's folder that its workers have named,
-/// whose report is made anew; else in `otherwise`.
+/// The same for an arbitrary program. Writes to the run folder that its workers have registered and
+/// updates the report there; without one, writes to `otherwise`.
 std::string leave_post_mortem_of_program(const launch::JobResult& result, const std::string& prefix,
                                          const std::filesystem::path& otherwise);
 
-/// A run starts again for the how-manieth time: what it has left so far is that attempt's, and no
-/// longer how the run ended. It stays as postmortem-1.json, postmortem-2.json …
+/// Renames postmortem.json to postmortem-1.json, postmortem-2.json … by the number of the restart:
+/// it describes an earlier attempt of a restarted run.
 void keep_post_mortem(const std::filesystem::path& folder, int restart);
 
-/// A run begins anew: what an earlier one has left would only mislead.
+/// Removes the post-mortems of an earlier run in the folder.
 void remove_post_mortem(const std::filesystem::path& folder);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

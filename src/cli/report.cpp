@@ -1,4 +1,4 @@
-// lockstep report: the page of a run or a study, or of several side by side.
+// lockstep report: the page of a run or study, or of several side by side.
 #include "report/report.h"
 
 #include "base/files.h"
@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 namespace {
 
@@ -31,16 +31,15 @@ void run_report(const ReportCommand& command) {
 
 void add_report_command(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
-      "report", "make the HTML page of a run, or of several runs side by side, from their folders");
+      "report", "create the HTML report of a run, or of several runs side by side");
   auto options = std::make_shared<ReportCommand>();
   command
-      ->add_option(
-          "folders", options->folders,
-          "folders that train, compare or scale has written; of a run that was killed, too")
+      ->add_option("folders", options->folders,
+                   "folders written by train, compare or scale, including those of killed runs")
       ->required();
   command->add_option("--out", options->out,
-                      "where to write the page; without it report.html in the run's folder, of "
-                      "several runs in the current one");
+                      "output file; default: report.html in the run folder, or in the current "
+                      "folder for several runs");
   command->callback([options, &code] {
     try {
       run_report(*options);
@@ -50,4 +49,4 @@ void add_report_command(CLI::App& app, int& code) {
   });
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -1,4 +1,4 @@
-// Starting a job again after one of its workers died.
+// Restarting a job after one of its workers died.
 #pragma once
 
 #include "launch/outcome.h"
@@ -6,20 +6,19 @@
 #include <csignal>
 #include <functional>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
-/// What a worker exits with that was asked to stop, and did: as one that the signal has ended.
+/// Exit code of a worker that stopped on request: that of a process killed by SIGTERM.
 inline constexpr int kStopped = 128 + SIGTERM;
 
-/// Whether a job that ended so may end well another time. Not one that ended well, nor one whose
-/// usage was bad, nor one that somebody asked to end.
+/// Whether a restart may help: false if the job succeeded, had bad usage or was asked to stop.
 bool may_start_again(const launch::JobResult& result);
 
-/// Runs the job, with 0, and again, with 1, 2 …, as long as that may help, but at most `restarts`
-/// times; a result that has counted further (JobResult::restart) counts. Before each `say` tells
-/// the user how it ended. Returns how it ended in the end.
+/// Calls run(0), then run(1), run(2) … while a restart may help, up to `restarts` restarts.
+/// Restarts that a result has already counted (JobResult::restart) count too. Before each restart,
+/// `say` tells the user how the job ended. Returns the last result.
 launch::JobResult run_with_restarts(
     int restarts, const std::function<launch::JobResult(int restart)>& run,
     const std::function<void(const launch::JobResult& ended, int restart)>& say);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

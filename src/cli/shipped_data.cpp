@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 std::filesystem::path shipped_data() {
   std::error_code error;
@@ -11,4 +11,4 @@ std::filesystem::path shipped_data() {
   return std::filesystem::is_directory(installed, error) ? installed : LOCKSTEP_SOURCE_DATA;
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

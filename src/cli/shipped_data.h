@@ -1,11 +1,11 @@
-// Where the data that ship with Lockstep are.
+// The folder of the data sets that ship with Lockstep.
 #pragma once
 
 #include <filesystem>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
-/// Beside the installed program, or in its source tree.
+/// In the installation of the program, or in its source tree.
 std::filesystem::path shipped_data();
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <thread>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 namespace {
 
@@ -43,15 +43,15 @@ sigset_t stop_signals() {
   std::_Exit(128 + signal);
 }
 
-/// Libraries start threads when they are loaded, before anything can be held back in them: OpenBLAS
-/// does. What such a thread gets belongs to the one that waits.
+/// Forwards a signal to the thread that waits for signals. Some libraries (OpenBLAS) start threads
+/// when they are loaded, before signals can be blocked in them.
 void pass_on(int signal) {
   ::pthread_kill(taker, signal);
 }
 
-/// Some of oneDNN's kernels point the stack pointer at a small block on the heap: a signal handler
-/// that ran on their thread would have its frame written over what lies below. So this
-/// thread waits for signals, and those that compute never see them.
+/// Waits for signals in a dedicated thread, so that computing threads never run a signal handler:
+/// some oneDNN kernels point the stack pointer at a small heap block, and the frame of a handler
+/// would overwrite the memory below it.
 [[noreturn]] void take_signals(const sigset_t& signals) {
   std::optional<Deadline> one_with_first;
   for (;;) {
@@ -89,7 +89,7 @@ void catch_stop_requests(const StopRequestOptions& options) {
   std::call_once(once, [&] {
     chosen = options;
     catching = true;
-    hold_stop_requests();  // takes what has waited so far
+    hold_stop_requests();  // also takes pending signals
     const sigset_t signals = stop_signals();
     struct sigaction action {};
     action.sa_handler = pass_on;
@@ -106,9 +106,9 @@ bool stop_requested() {
 void announce_stop(bool again) {
   const std::string_view text =
       again ? "lockstep: ending at once, without a checkpoint\n"
-            : "lockstep: stopping after the step under way, with a checkpoint; once more ends the "
-              "run at once, without one\n";
-  // Nothing can be done about a message that cannot be written; a full pipe must not keep us.
+            : "lockstep: stopping after the current step, with a checkpoint; a second signal ends "
+              "the run at once, without one\n";
+  // Errors are ignored, and a full pipe must not block.
   pollfd out{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&out, 1, 0) <= 0 || (out.revents & POLLOUT) == 0) return;
   [[maybe_unused]] ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
@@ -125,4 +125,4 @@ void leave_lost_terminal() {
   }
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

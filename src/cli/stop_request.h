@@ -1,46 +1,46 @@
-// What SIGINT, SIGTERM and SIGHUP mean while something goes on that can be left off in good order.
-// Once is a request; a second one, more than a second later, ends the process at once. SIGUSR1
-// means the same: batch systems and mpirun, which follow the others with SIGKILL, pass it on and
-// give it time. SIGHUP stays ignored where it was, as under nohup.
+// Stop requests: SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask a run to stop after the current step. A
+// second signal, more than a second later, ends the process at once. SIGUSR1 is included because
+// batch systems and mpirun forward it without a SIGKILL soon after. SIGHUP stays ignored if it
+// already was, as under nohup.
 #pragma once
 
 #include <chrono>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
-/// From now on these signals never interrupt this thread or those that it starts: call it before
-/// what computes is begun. They still end the process.
+/// Blocks these signals in the calling thread and in threads that it starts later; a dedicated
+/// thread receives them. They still end the process. Call it before computing threads are started.
 void hold_stop_requests();
 
 struct StopRequestOptions {
-  /// Whether to say on standard error what a signal does. For one process of a run.
+  /// Whether to print the effect of a signal to standard error. One process of a run does.
   bool announced = true;
-  /// Signals within this time of the first one are one request with it. Shorter than a second where
-  /// a parent process sifts signals, too: what that one passes on later must count.
+  /// Signals within this time of the first one belong to the same request. It must be shorter than
+  /// a second if a parent process merges signals too, so that a second one from the parent counts.
   std::chrono::milliseconds one_request = std::chrono::seconds(1);
 };
 
-/// For workers whose parent process, which announces what signals do, sifts them for a second. It
-/// may be signalled together with them, as batch systems do: then each worker gets a signal of its
-/// own beside the one that its parent passes on.
+/// For workers whose parent process prints the messages and merges signals for a second. Batch
+/// systems signal the parent and the workers together, so that each worker gets a second signal
+/// from its parent.
 constexpr StopRequestOptions kBelowParent{.announced = false,
                                           .one_request = std::chrono::milliseconds(500)};
 
-/// From now on these signals wait, in this thread and in those that it starts, until something
-/// takes them: a supervisor of workers does, or catch_stop_requests().
+/// Blocks these signals in the calling thread and in threads that it starts later. They stay
+/// pending until a supervisor of workers or catch_stop_requests() takes them.
 void block_stop_signals();
 
-/// From now on the first of them is only noted. Calling it again changes nothing. Holds them, too.
+/// From now on the first signal only sets stop_requested(). Includes hold_stop_requests(). Further
+/// calls have no effect.
 void catch_stop_requests(const StopRequestOptions& options = {});
 
-/// Whether one came.
+/// Whether a stop was requested.
 bool stop_requested();
 
-/// Says what a first request does, or a second one.
+/// Prints the effect of the first request, or of the second one if `again`.
 void announce_stop(bool again);
 
-/// A terminal that has hung up takes no more output: from now on that goes nowhere, instead of
-/// failing.
+/// Redirects output to /dev/null if its terminal has hung up, so that writes do not fail.
 void leave_lost_terminal();
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

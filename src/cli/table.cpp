@@ -1,13 +1,17 @@
 #include "cli/table.h"
 
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 namespace {
 
-/// Characters, not bytes: those that continue a UTF-8 character do not count.
+/// Number of UTF-8 characters: continuation bytes do not count.
 std::size_t width_of(const std::string& cell) {
   return static_cast<std::size_t>(
       std::count_if(cell.begin(), cell.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
@@ -47,4 +51,11 @@ std::string Table::text(bool colour) const {
   return text;
 }
 
-}  // namespace lockstep::cli
+void print_table(const run::TextTable& table, std::optional<std::size_t> emphasised) {
+  Table text(table.columns);
+  for (const auto& row : table.rows) text.add(row);
+  if (emphasised) text.emphasise(*emphasised);
+  fmt::print("\n{}\n", text.text(on_terminal()));
+}
+
+}  // namespace lockstep::internal::cli

@@ -1,11 +1,13 @@
-// A table in plain text: columns as wide as their widest cell, words to the left, numbers to the
-// right.
+// Table: a table in plain text. Words are aligned to the left, numbers to the right.
 #pragma once
 
+#include "run/text_table.h"
+
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 class Table {
  public:
@@ -14,11 +16,11 @@ class Table {
   /// REQUIRES: as many cells as the header has.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Makes a row stand out where there is colour; counted from 0, without the header.
+  /// Highlights a row in coloured output. Rows are counted from 0, without the header.
   void emphasise(std::size_t row) { emphasised_ = row + 1; }
 
-  /// The first column and those of words are aligned to the left, the others to the right. With
-  /// `colour` the header is bold, and the emphasised row green.
+  /// The first column and columns of words are aligned to the left, the others to the right. With
+  /// `colour`, the header is bold and the highlighted row is green.
   std::string text(bool colour = false) const;
 
  private:
@@ -29,4 +31,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace lockstep::cli
+/// Prints a table to standard output, with an empty line before and after it. The row `emphasised`,
+/// counted from 0, stands out.
+void print_table(const run::TextTable& table, std::optional<std::size_t> emphasised = {});
+
+}  // namespace lockstep::internal::cli

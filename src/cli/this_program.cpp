@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 bool needs_mpirun(const std::string& transport, int workers) {
   return workers > 1 && (transport == "mpi" || transport == "shm+mpi");
@@ -17,4 +17,4 @@ launch::JobResult run_this_program_under_mpirun(const launch::JobOptions& option
   return launch::run_under_mpirun(options, command);
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 std::vector<std::string> transport_list() {
   return comm::transport_names();
@@ -19,7 +19,7 @@ void require_transport(const std::string& name) {
   const std::vector<std::string> names = transport_list();
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw UsageError(
-        fmt::format("there is no transport '{}': this build has {}", name, enumerate(names)));
+        fmt::format("unknown transport '{}': this build has {}", name, enumerate(names)));
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 std::vector<std::string> transport_list();
 
-/// Throws UsageError that says what there is, unless the build has the transport.
+/// Throws UsageError with the list of transports if this build does not have `name`.
 void require_transport(const std::string& name);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

@@ -11,16 +11,16 @@
 #include <cstdio>
 #include <utility>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
 namespace {
 
 constexpr std::size_t kMostNames = 8;
-/// In a larger world one rank a host speaks.
+/// With more ranks, only one rank per host prints.
 constexpr int kMostThatAsk = 64;
 
-/// Every rank leaves its name at the rendezvous when it comes there.
-std::string whom(const launch::Place& place) {
+/// The ranks that have not registered at the rendezvous yet, as a phrase.
+std::string missing_ranks(const launch::Place& place) {
   const std::string where = place.rendezvous.text();
   std::vector<std::string> names;
   int missing = 0;
@@ -34,18 +34,18 @@ std::string whom(const launch::Place& place) {
   } catch (const Error&) {
     return fmt::format("the rendezvous at {}, which does not answer", where);
   }
-  if (missing == 0) return "the other ranks, which have come to the rendezvous, to connect";
+  if (missing == 0) return "the other ranks to connect: all have reached the rendezvous";
   const std::string more = missing > static_cast<int>(kMostNames)
                                ? fmt::format(" and {} more", missing - static_cast<int>(kMostNames))
                                : "";
-  return fmt::format("rank{} {}{} to come to the rendezvous at {}", missing == 1 ? "" : "s",
+  return fmt::format("rank{} {}{} to reach the rendezvous at {}", missing == 1 ? "" : "s",
                      enumerate(names), more, where);
 }
 
 }  // namespace
 
 WaitingNotice::WaitingNotice(std::string name) : name_(std::move(name)) {
-  thread_ = std::thread([this] { speak(); });
+  thread_ = std::thread([this] { print_notices(); });
 }
 
 WaitingNotice::~WaitingNotice() {
@@ -57,23 +57,23 @@ WaitingNotice::~WaitingNotice() {
   thread_.join();
 }
 
-void WaitingNotice::speak() {
+void WaitingNotice::print_notices() {
   const launch::Place place = launch::find_place();
-  // MPI brings its ranks together itself.
+  // MPI connects its ranks itself.
   if (place.bootstrap != launch::Bootstrap::launcher &&
       place.bootstrap != launch::Bootstrap::rank_zero)
     return;
-  // Everyone's questions about everyone would keep the rendezvous busy.
+  // Requests of all ranks about all ranks would overload the rendezvous.
   if (place.size > kMostThatAsk && place.local_rank.value_or(0) != 0) return;
   for (std::chrono::seconds pause(5);; pause = std::chrono::seconds(30)) {
     {
       Lock lock(mutex_);
       if (changed_.wait_for(mutex_, pause, [&] { return done_; })) return;
     }
-    const std::string text =
-        fmt::format("{}: rank {} of {} waits for {}\n", name_, place.rank, place.size, whom(place));
+    const std::string text = fmt::format("{}: rank {} of {} waits for {}\n", name_, place.rank,
+                                         place.size, missing_ranks(place));
     std::fputs(text.c_str(), stderr);
   }
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

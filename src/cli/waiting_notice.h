@@ -1,5 +1,4 @@
-// WaitingNotice: while a process waits for the other ranks of its run, says on standard error whom
-// it waits for.
+// WaitingNotice: prints to standard error which ranks a process waits for while it joins its run.
 #pragma once
 
 #include "base/thread_annotations.h"
@@ -7,19 +6,19 @@
 #include <string>
 #include <thread>
 
-namespace lockstep::cli {
+namespace lockstep::internal::cli {
 
-/// Lives while the process joins its run. It speaks after five seconds, and then twice a minute.
+/// Prints from its own thread during its lifetime: after five seconds, and then twice a minute.
 class WaitingNotice {
  public:
-  /// `name` stands before every line: "lockstep train".
+  /// `name` is the prefix of every line: "lockstep train".
   explicit WaitingNotice(std::string name);
   ~WaitingNotice();
   WaitingNotice(const WaitingNotice&) = delete;
   WaitingNotice& operator=(const WaitingNotice&) = delete;
 
  private:
-  void speak();
+  void print_notices();
 
   const std::string name_;
   Mutex mutex_;
@@ -28,4 +27,4 @@ class WaitingNotice {
   std::thread thread_;
 };
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::internal::cli

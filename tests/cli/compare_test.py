@@ -15,8 +15,8 @@ class Compare(ProgramTest):
         self.assertEqual(workers.pop("alone"), "1")
         self.assertLessEqual(METHODS, set(workers))
         self.assertEqual(set(workers.values()), {"2"})
-        self.assertIn("All methods that average gradients as they are end with the same weights as one worker alone", output)
-        self.assertRegex(output, "Not meant to make the updates of one worker alone.*local-sgd")
+        self.assertIn("All exact methods end with the same weights as one worker", output)
+        self.assertRegex(output, "Approximate methods do not reproduce the updates of one worker.*local-sgd")
         self.assertEqual(errors, "")
 
         runs = json.loads((self.folder / "run" / "summary.json").read_text())["runs"]
@@ -28,7 +28,7 @@ class Compare(ProgramTest):
         for name in rows:
             self.assertTrue((self.folder / "run" / name / "summary.json").is_file(), name)
 
-    def test_the_larger_models_train_as_in_the_literature_unless_told_otherwise(self):
+    def test_larger_models_have_the_defaults_of_the_literature(self):
         self.run_program("compare", "--model", "resnet18", "--workers", 2, "--methods", "ddp", "--iterations", 1, "--limit",
                          8, "--batch", 4, "--momentum", 0, "--run-dir", "run")
         config = json.loads((self.folder / "run" / "ddp" / "config.json").read_text())
@@ -36,7 +36,7 @@ class Compare(ProgramTest):
                          ("cifar10", 0.1, 1e-4, True))
         self.assertEqual((config["limit"], config["batch"], config["momentum"]), (8, 4, 0))
 
-    def test_shows_what_mistakes_do(self):
+    def test_shows_the_effect_of_mistakes(self):
         output, errors = self.run_program("compare", "--mistakes", "--epochs", 2, "--workers", 2, "--run-dir", "run")
         self.assertEqual(errors, "")
         runs = {run["name"]: run for run in json.loads((self.folder / "run" / "summary.json").read_text())["runs"]}
@@ -51,7 +51,7 @@ class Compare(ProgramTest):
         _, errors = self.run_program("compare", "--mistakes", "--compress", "float16", code=2)
         self.assertIn("leave out --compress", errors)
 
-    def test_writes_nothing_but_json_when_asked_to(self):
+    def test_prints_only_json_to_standard_output(self):
         output, errors = self.run_program("compare", "--epochs", 1, "--workers", 2, "--methods", "p2p,ddp", "--run-dir",
                                           "run", "--transport", "thread", "--json", "-")
         self.assertEqual([run["method"] for run in json.loads(output)["runs"]], ["ddp", "p2p", "ddp"])

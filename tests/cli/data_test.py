@@ -75,7 +75,7 @@ class Fetch(DataTest):
         output, errors = self.fetch(server)
         self.assertEqual(self.there(), BATCHES)
         self.assertRegex(output, rf"(?m)^{ARCHIVE}: (\S+) of \1 MB$")
-        self.assertIn(f"{ARCHIVE}: unpacked, sums are right\n", output)
+        self.assertIn(f"{ARCHIVE}: unpacked, checksums match\n", output)
         self.assertIn(f"train with --data cifar10 --data-dir to/{FOLDER}\n", output)
         self.assertEqual(errors, "")
         self.run_program("data", "info", "cifar10", "--data-dir", "to")
@@ -91,7 +91,7 @@ class Fetch(DataTest):
         server = self.serve({ARCHIVE: TAR})
         self.fetch(server)
         output, _ = self.fetch(server)
-        self.assertIn(f"{ARCHIVE}: is there already\n", output)
+        self.assertIn(f"{ARCHIVE}: exists already\n", output)
         self.assertEqual(len(server.requests), 1)
 
     def test_mends_a_file_that_is_not_the_published_one(self):
@@ -145,7 +145,7 @@ class Resume(DataTest):
         self.leave_part(b"something else" * 100)
         server = self.serve({ARCHIVE: TAR})
         output, _ = self.fetch(server)
-        self.assertIn("the part of an earlier fetch does not fit: starting over", output)
+        self.assertIn("the partial download does not match: starting over", output)
         self.assertEqual([request[2] for request in server.requests], [206, 200])
         self.assertEqual(self.there(), BATCHES)
 
@@ -159,7 +159,7 @@ class Resume(DataTest):
         server = self.serve({ARCHIVE: TAR}, cut_after=1000)
         _, errors = self.fetch(server, code=1)
         self.assertIn("the connection was lost after 5000 bytes", errors)
-        self.assertIn("run the same command again to go on from there", errors)
+        self.assertIn("run the same command again to resume", errors)
         self.assertEqual(self.there(), {f"{ARCHIVE}.part": TAR[:5000]})
         server.cut_after = None
         self.fetch(server)
@@ -232,7 +232,7 @@ class Resume(DataTest):
         for most, left in ((10, 1050), (0, 1050)):
             server = self.serve({ARCHIVE: TAR}, most=most)
             _, errors = self.fetch(server, code=1)
-            self.assertIn(f"after {left} bytes (the server sent less than was asked for)", errors)
+            self.assertIn(f"after {left} bytes (the server sent less than requested)", errors)
             self.assertLessEqual(len(server.requests), 5)
             self.assertEqual(self.there(), {f"{ARCHIVE}.part": TAR[:left]})
 
@@ -276,7 +276,7 @@ class BadSource(DataTest):
         self.refused({ARCHIVE: tar_of({"other.bin": b"x"})}, "expected this file, found the archive's end")
 
     def test_an_archive_that_leads_out(self):
-        self.refused({ARCHIVE: tar_of(BATCHES, "../..")}, "leads out of it")
+        self.refused({ARCHIVE: tar_of(BATCHES, "../..")}, "found one outside of it")
         self.assertEqual({file.name for file in self.folder.iterdir()}, {"sums", "to"})
 
     def test_a_download_larger_than_the_set_can_be(self):
@@ -298,7 +298,7 @@ class BadSource(DataTest):
         server = self.serve({ARCHIVE: TAR})
         arguments = self.arguments(server)
         _, errors = self.finish(self.start(*arguments, preexec_fn=small_files_only), code=1)
-        self.assertIn(f"to/{FOLDER}/{ARCHIVE}.part: cannot write: File too large: make room", errors)
+        self.assertIn(f"to/{FOLDER}/{ARCHIVE}.part: cannot write: File too large: free some space", errors)
         self.assertEqual(self.there(), {f"{ARCHIVE}.part": TAR[:50_000]})
         self.fetch(server)
         self.assertEqual(self.there(), BATCHES)
@@ -309,18 +309,18 @@ class OnATerminal(DataTest):
         output = self.run_on_terminal(*self.arguments(self.serve({ARCHIVE: TAR})))
         self.assertIn("\r\033[K", output)
         self.assertIn("━", output)
-        self.assertIn("sums are right", output)
+        self.assertIn("checksums match", output)
 
 
 class BadUsage(DataTest):
     def test_is_named(self):
         self.expect_refused("data", "subcommand is required")
         self.expect_refused("data fetch", "set is required")
-        self.expect_refused("data fetch synthetic --to to", "there are mnist and cifar10")
+        self.expect_refused("data fetch synthetic --to to", "use mnist or cifar10")
         self.expect_refused("data fetch mnist --to to --from ftp://host/", "must begin with http:// or https://")
         self.expect_refused("data fetch mnist --to to --sums sums", "name it with --from")
-        self.expect_refused("data info nonsense", "there are mnist, cifar10 and synthetic")
-        self.expect_refused("data info synthetic:big", "'big' says nothing about synthetic images")
+        self.expect_refused("data info nonsense", "choose from mnist, cifar10 and synthetic")
+        self.expect_refused("data info synthetic:big", "'big' is not an option of synthetic images")
 
     def test_help_names_the_options(self):
         for command, options in {"fetch": ["set", "--to", "--from", "--sums"],
@@ -402,7 +402,7 @@ class Info(DataTest):
 
     def test_missing_and_damaged_data_are_named(self):
         _, errors = self.run_program("data", "info", "cifar10", "--data-dir", ".", code=1)
-        self.assertIn("data_batch_1.bin is not here", errors)
+        self.assertIn("data_batch_1.bin not found", errors)
         (self.folder / "data_batch_1.bin").write_bytes(b"\x0a" * 3073)
         _, errors = self.run_program("data", "info", "cifar10", "--data-dir", ".", code=1)
         self.assertIn("data_batch_1.bin: at offset 0 expected a label from 0 to 9, found 10", errors)

@@ -78,10 +78,10 @@ class Dataflow(ProgramTest):
         self.assertEqual(min(energies, key=energies.get), "row-stationary")
         self.assertEqual(len(energies), 4)
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_invalid_options_are_refused(self):
         layer = "dataflow --size 9 --kernel 3"
         for arguments, part in [
-                ("dataflow", "say what to map"),
+                ("dataflow", "nothing to map"),
                 ("dataflow --model vgg99", "alexnet"),
                 ("dataflow --size 20 --kernel 13", "taller than the array of 12"),
                 ("dataflow --size 0 --kernel 3", "height is 0"),
@@ -98,12 +98,12 @@ class Dataflow(ProgramTest):
                 (f"{layer} --clock 0", "above 0"),
                 (f"{layer} --mapping published", "published"),
                 (f"{layer} --mapping 1,2,3", "seven numbers"),
-                (f"{layer} --mapping 1,1,9,1,1,1,1", "e is 9, and the output has 7 rows"),
-                (f"{layer} --dataflow tide", "there is no dataflow 'tide'"),
-                (f"{layer} --training --mapping published", "leave --mapping out"),
-                (f"{layer} --model alexnet", "leave one of them out"),
+                (f"{layer} --mapping 1,1,9,1,1,1,1", "e is 9, but the output has 7 rows"),
+                (f"{layer} --dataflow tide", "unknown dataflow 'tide'"),
+                (f"{layer} --training --mapping published", "omit --mapping"),
+                (f"{layer} --model alexnet", "omit one of them"),
                 ("dataflow --example --random", "exclude each other"),
-                ("dataflow --example --mac-width 0", "at least once a cycle"),
+                ("dataflow --example --mac-width 0", "at least once per cycle"),
                 ("dataflow --example --html no/such/folder/page.html", "no/such/folder"),
                 ("dataflow --filter 1,2;3 --input 1,2;3,4", "differ in length"),
                 ("dataflow --filter [[1]] --input {}", "--input is '{}'"),
@@ -114,7 +114,7 @@ class Dataflow(ProgramTest):
                 self.assertEqual(output, "")
                 self.assertIn(part, errors)
 
-    def test_operands_that_are_none_are_named(self):
+    def test_malformed_operands_are_refused(self):
         for text, part in [("{", "it.json is not JSON"), ("[]", "it.json: the operands must be"),
                            ('{"filter": [[1]], "input": [[1], [1, 2]]}', "it.json: input: rows and planes differ")]:
             (self.folder / "it.json").write_text(text)

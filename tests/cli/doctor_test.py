@@ -33,7 +33,7 @@ class Doctor(ProgramTest):
         output, errors = self.run_program("doctor", "--json", "result.json")
         for what in LOOKED_AT:
             self.assertRegex(output, rf"(?m)^{what} +\S")
-        self.assertRegex(output, r"(?m)^(All is well\.|0 broken, \d+ warnings?\.)$")
+        self.assertRegex(output, r"(?m)^(No problems found\.|0 broken, \d+ warnings?\.)$")
         self.assertEqual(errors, "")
         self.assertTrue(json.loads((self.folder / "result.json").read_text())["findings"])
 

@@ -47,7 +47,7 @@ class Elastic(ElasticTest):
                              "--run-dir", "run")
         self.kill(program, 0, after=50)
         _, errors = self.finish(program, code=1)
-        self.assertIn("1 worker is left, and the run was to end with fewer than 2. run/checkpoints/iteration-000000", errors)
+        self.assertIn("1 worker is left, and the run needs at least 2. run/checkpoints/iteration-000000", errors)
         self.run_program("train", *JOB, "--workers", 4, "--resume", "--run-dir", "run")
         self.assertEqual(self.outcome("run"), expected)
         told = {line["iteration"] for line in self.metrics("run") if line["kind"] == "iteration"}
@@ -76,7 +76,7 @@ class Elastic(ElasticTest):
         self.wait_for(program, ": 3 workers")
         os.kill(victim, signal.SIGCONT)
         errors = self.expect_the_others_to_have_ended_well(program, expected)
-        self.assertIn("the others have gone on without rank 0, which came too late: workers 1, 2, 3 are left", errors)
+        self.assertIn("the other workers continued without rank 0, which came too late: workers 1, 2, 3 are left", errors)
 
     def test_who_hangs_is_ended_after_the_run(self):
         expected = self.undisturbed(*JOB)
@@ -103,7 +103,7 @@ class Elastic(ElasticTest):
                                  ("launch --join 127.0.0.1:1 --elastic true", "leave out --elastic")]:
             self.expect_refused(arguments, words)
         _, errors = self.run_program("launch", "--workers", 2, "--", BINARY, "train", *SMALL, "--shards", 2, "--elastic", code=2)
-        self.assertIn("give --elastic to lockstep launch, too", errors)
+        self.assertIn("pass --elastic to lockstep launch too", errors)
 
 
 if __name__ == "__main__":

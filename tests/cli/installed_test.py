@@ -12,7 +12,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = os.environ["LOCKSTEP_BUILD"]
 WORKERS = 2
 HANGS = 300  # seconds after which a program counts as hanging; no claim about its speed
-TORCH = ("ddp.h", "join.h", "lockstep.h", "sampler.h", "sequential_trainer.h", "shared_state.h", "sync_batch_norm.h")
+TORCH = ("ddp.h", "join.h", "lockstep.h", "sampler.h", "sequential_trainer.h", "shared_state.h", "sync_batch_norm.h",
+         "tensor.h")
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(mine LANGUAGES CXX)
+find_package(lockstep REQUIRED COMPONENTS {component})
+foreach(other {others})
+  if(TARGET lockstep::${{other}})
+    message(FATAL_ERROR "${{other}} was found, too")
+  endif()
+endforeach()
+add_executable(mine "{source}")
+target_link_libraries(mine PRIVATE lockstep::{component})
+"""
+WITHOUT_TORCH = "-DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON"
 
 
 def run(*command, **options):
@@ -24,16 +37,30 @@ def run(*command, **options):
 
 class Installed(unittest.TestCase):
     @classmethod
+    def configure(cls, source, build, *options):
+        run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.prefix}", *options)
+
+    @classmethod
+    def build_with(cls, component, source, *options, others=""):
+        """A project that asks for one component, and its program."""
+        folder = cls.folder / component
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(
+            PROJECT.format(component=component, source=ROOT / "examples" / source, others=others))
+        cls.configure(folder, folder / "build", *options)
+        run("cmake", "--build", folder / "build")
+        return folder / "build" / "mine"
+
+    @classmethod
     def setUpClass(cls):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-installed-"))
-        cls.addClassCleanup(shutil.rmtree, folder)
-        cls.prefix = folder / "prefix"
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-installed-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.prefix = cls.folder / "prefix"
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
-        run("cmake", "-S", ROOT / "examples", "-B", folder / "build", "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={cls.prefix}")
-        run("cmake", "--build", folder / "build", "--target", "train_own_network", "train_sequential")
-        cls.example = folder / "build" / "train_own_network"
-        cls.sequential = folder / "build" / "train_sequential"
+        cls.configure(ROOT / "examples", cls.folder / "build")
+        run("cmake", "--build", cls.folder / "build", "--target", "train_sequential")
+        cls.sequential = cls.folder / "build" / "train_sequential"
+        cls.example = cls.build_with("ddp", "train_own_network.cpp", others="trainer lockstep")
         cls.environment = {name: value for name, value in os.environ.items()
                            if not name.startswith(("LOCKSTEP_", "OMPI_", "PMI"))
                            and name not in ("RANK", "WORLD_SIZE")}
@@ -80,6 +107,43 @@ class Installed(unittest.TestCase):
 
     def test_a_world_of_one_needs_no_launcher(self):
         self.assertRegex(run(self.example, env=self.environment), r"^step 100: loss .*\n(.*\n)*weights: norm \d.*\n$")
+
+    def test_the_communicator_needs_no_torch(self):
+        program = self.build_with("core", "collectives.cpp", WITHOUT_TORCH, others="ddp trainer lockstep")
+        self.assertNotIn("libtorch", run("ldd", program))
+        output = run(self.prefix / "bin" / "lockstep", "launch", "--workers", WORKERS, "--", program, env=self.environment)
+        self.assertEqual(output, "2 ranks over shm: sum 3, average 0.50, a message from rank 1, a part of 1\n")
+
+    def test_what_cannot_be_found_is_named(self):
+        for component, options, reason in [
+                ("gpu", [], "Lockstep has no component 'gpu' here: this build has core, ddp, trainer, lockstep"),
+                ("ddp", [WITHOUT_TORCH], "CMAKE_DISABLE_FIND_PACKAGE_Torch")]:
+            with self.subTest(component=component), self.assertRaises(AssertionError) as failure:
+                folder = self.folder / f"no-{component}"
+                folder.mkdir()
+                (folder / "CMakeLists.txt").write_text(PROJECT.format(component=component, source="none.cpp", others=""))
+                self.configure(folder, folder / "build", *options)
+            self.assertIn(reason, " ".join(str(failure.exception).split()))
+
+    def test_an_optional_component_may_be_missing(self):
+        folder = self.folder / "optional"
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(mine LANGUAGES CXX)\n"
+            "find_package(lockstep REQUIRED COMPONENTS core OPTIONAL_COMPONENTS gpu)\n"
+            'message(STATUS "core ${lockstep_core_FOUND}, gpu \'${lockstep_gpu_FOUND}\'")\n')
+        self.assertIn("core TRUE, gpu ''", run("cmake", "-S", folder, "-B", folder / "build",
+                                               f"-DCMAKE_PREFIX_PATH={self.prefix}", WITHOUT_TORCH))
+
+    def test_commands_that_need_torch_run_in_a_program_beside_it(self):
+        program, torch = self.prefix / "bin" / "lockstep", self.prefix / "bin" / "lockstep-torch"
+        self.assertNotIn("libtorch", run("ldd", program))
+        self.assertIn("--sync", run(program, "train", "--help"))
+        hidden = torch.rename(torch.with_suffix(".hidden"))
+        self.addCleanup(hidden.rename, torch)
+        self.assertRegex(run(program, "--help"), r"(?m)^  train +train one model")
+        with self.assertRaisesRegex(AssertionError, f"lockstep train: cannot start {torch}: No such file"):
+            run(program, "train")
 
     def test_the_data_come_along(self):
         output = run(self.prefix / "bin" / "lockstep", "data", "info", "--help")

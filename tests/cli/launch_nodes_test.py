@@ -99,8 +99,8 @@ class Nodes(ProgramTest):
         zero.kill()
         following = self.node(0, "echo next; exec sleep 1000", "--grace", 0.1)
         _, errors = self.finish(behind, 1)
-        self.assertRegex(errors, r"the rendezvous at 127.0.0.1:\d+ belongs to run [0-9a-f]{32}, and this process to run "
-                                 r"[0-9a-f]{32}, which has ended: it was left behind")
+        self.assertRegex(errors, r"the rendezvous at 127.0.0.1:\d+ belongs to run [0-9a-f]{32}, but this process belongs to run "
+                                 r"[0-9a-f]{32}, which has ended: a leftover process cannot join another run")
         fresh = self.node(1, "echo next; exec sleep 1000", "--grace", 0.1)
         for node in (following, fresh):
             self.wait_for(node, "next")
@@ -158,7 +158,7 @@ class Nodes(ProgramTest):
     def test_a_node_that_never_comes_is_named(self):
         zero = self.node(0, "true", "--rendezvous-timeout", 0.5)
         _, errors = self.finish(zero, 1)
-        self.assertIn(f"node 1 of 2 did not come to the rendezvous at 127.0.0.1:{self.port} within 0.5 s", errors)
+        self.assertIn(f"node 1 of 2 did not reach the rendezvous at 127.0.0.1:{self.port} within 0.5 s", errors)
         self.assertIn("--node-rank 1", errors)
         self.assertEqual(children_of(zero.pid), [])
 

@@ -111,7 +111,7 @@ class BadUsage(ProgramTest):
         nodes = ["--nnodes", 2, "--node-rank", 0, "--master-addr", "127.0.0.1", "--token-file"]
         self.assertIn("No such file", self.refused(*nodes, "absent", code=1))
         self.assertIn("others have access to the token file", self.refused(*nodes, self.token(0o644)))
-        self.assertIn("is not good", self.refused(*nodes, self.token(content="short\n")))
+        self.assertIn("is invalid", self.refused(*nodes, self.token(content="short\n")))
 
     def test_a_port_in_use(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -130,7 +130,7 @@ class NewToken(ProgramTest):
         self.assertRegex(path.read_text(), "^[0-9a-f]{64}\n$")
         self.assertNotIn(path.read_text().strip(), output)
         _, errors = self.run_program("launch", "--new-token", "token", code=2)
-        self.assertIn("is there already", errors)
+        self.assertIn("exists already", errors)
 
     def test_does_nothing_else(self):
         _, errors = self.run_program("launch", "--new-token", "token", "--workers", 2, code=2)

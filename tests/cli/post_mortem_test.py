@@ -1,4 +1,4 @@
-"""What a run that failed leaves: who died, where, and who waited, on standard error and in its folder."""
+"""The post-mortem of a failed run, on standard error and in its folder: which rank died, where, and which ranks waited."""
 import json
 import os
 import pathlib
@@ -20,7 +20,7 @@ class PostMortem(ProgramTest):
         return json.loads((self.folder / folder / "postmortem.json").read_text())
 
     def check(self, errors, prefix, rank, victim):
-        """What is said fits what is written, and both name the victim."""
+        """Standard error and the file agree, and both name the victim."""
         said = [line[len(prefix):] for line in errors.splitlines() if line.startswith(prefix)]
         found = self.post_mortem()
         for line in found["verdict"]:
@@ -37,7 +37,7 @@ class PostMortem(ProgramTest):
                 self.assertEqual(its["waited_for"], [rank])
         return found
 
-    def test_names_who_was_killed(self):
+    def test_names_the_killed_rank(self):
         for transport, rank in [("shm", 2), ("gloo", 0)]:
             program = self.start("train", *ENDLESS, "--workers", 3, "--transport", transport, "--run-dir", "run",
                                  "--first-bucket-mb", 0.01)
@@ -50,17 +50,17 @@ class PostMortem(ProgramTest):
             self.assertIn('"post_mortem":{"table":', page)
 
     def check_operations(self, operations):
-        """Of the step in the middle, each bucket's one after another."""
+        """In a step in the middle, the buckets are reduced one after another."""
         by_step = {}
         for operation in operations:
             by_step.setdefault(operation.get("step", 0), []).append(operation.get("bucket"))
         middle = by_step[sorted(by_step)[len(by_step) // 2]]
         buckets = [bucket for bucket in middle if bucket is not None]
-        self.assertEqual(buckets[:2], [0, 1], "what follows may be a probe of the latency")
+        self.assertEqual(buckets[:2], [0, 1], "a probe of the latency may follow")
         begins = [operation["begin"] for operation in operations]
         self.assertEqual(begins, sorted(begins))
 
-    def test_of_a_launched_training_is_in_its_folder(self):
+    def test_of_a_launched_training_is_in_its_run_folder(self):
         program = self.start("launch", "--workers", 2, "--log-dir", "logs", "--", BINARY, "train", *ENDLESS, "--run-dir",
                              "run")
         victim = self.kill_one(program, 0)
@@ -79,7 +79,7 @@ class PostMortem(ProgramTest):
         _, errors = self.finish(program, code=1)
         self.check(errors, "lockstep: ", 1, victim)
 
-    def test_is_kept_by_its_number_when_all_start_again_and_goes_with_a_new_run(self):
+    def test_is_kept_with_a_number_after_a_restart_and_removed_by_a_new_run(self):
         job = [*ENDLESS, "--workers", 2, "--run-dir", "run"]
         program = self.start("train", *job, "--checkpoint-every", 10, "--restarts", 1)
         self.kill_one(program, 1)
@@ -88,13 +88,13 @@ class PostMortem(ProgramTest):
         self.assertEqual(json.loads(first.read_text())["cause"], "died")
         os.kill(program.pid, signal.SIGTERM)
         self.finish(program, code=1)
-        self.assertFalse((self.folder / "run" / "postmortem.json").exists(), "a stop that was asked for has no post-mortem")
+        self.assertFalse((self.folder / "run" / "postmortem.json").exists(), "a requested stop has no post-mortem")
         for checkpoint in (self.folder / "run" / "checkpoints").iterdir():
             checkpoint.unlink()
         self.run_program("train", *SMALL, "--iterations", 2, "--workers", 2, "--run-dir", "run")
         self.assertFalse(first.exists())
 
-    def test_errors_that_speak_for_themselves_leave_none(self):
+    def test_errors_without_waiting_ranks_have_none(self):
         pathlib.Path(self.folder, "own.py").write_text("raise SystemExit(3)")
         _, errors = self.run_program("launch", "--workers", 2, "--log-dir", "logs", "--", "python3", "own.py", code=3)
         self.assertNotIn("waited", errors)

@@ -1,4 +1,4 @@
-"""lockstep predict as its users run it: tables, JSON, the page, fits, simulations, and what is refused."""
+"""lockstep predict on the command line: tables, JSON, the page, fits, simulations, and usage errors."""
 import json
 import pathlib
 import re
@@ -34,7 +34,7 @@ class Predict(ProgramTest):
                                           "--json", "found.json")
         self.assertEqual(errors, "")
         self.assertRegex(output, r"(?m)^ddp +1024 +formula ")
-        self.assertIn("is fastest over 1gbit", output)
+        self.assertIn("workers over 1gbit, ", output)
         found = json.loads((self.folder / "found.json").read_text())
         rows = found["predictions"]
         self.assertEqual({row["method"] for row in rows} >= {"gather-scatter", "ring", "tree", "ddp", "ddp+float16"}, True)
@@ -49,9 +49,9 @@ class Predict(ProgramTest):
         self.assertLess(alone, 3 * summary["seconds_per_iteration"]["p90"] + 1e-3)
         page = (self.folder / "run" / "predict.html").read_text()
         self.assertIn('"predictions"', page)
-        self.assertIn("Where methods cross", page)
+        self.assertIn("Crossovers between methods", page)
 
-    def test_a_described_step_is_as_good_as_a_run(self):
+    def test_a_described_step_replaces_a_run(self):
         rows = self.predictions("--run", VGG16, "--network", "25gbit", "--workers", "1,512", "--methods", "ring,ddp")
         by_method = {row["method"]: row for row in rows if row["workers"] == 512}
         self.assertLess(by_method["ddp"]["seconds_per_iteration"], by_method["ring"]["seconds_per_iteration"])
@@ -65,7 +65,7 @@ class Predict(ProgramTest):
         formula = next(row for row in rows if row["method"] == "tree" and row["workers"] == 4)
         self.assertAlmostEqual(simulated[0]["seconds_per_iteration"] / formula["seconds_per_iteration"], 1, delta=0.05)
 
-    def test_a_simulation_that_is_ended_leaves_nothing(self):
+    def test_an_interrupted_simulation_leaves_no_process(self):
         room = self.folder / "tmp"
         room.mkdir()
         program = self.start("predict", "--run", VGG16, "--workers", "1024", "--methods", "ring", "--simulate",
@@ -119,7 +119,7 @@ class Predict(ProgramTest):
 
     def test_bad_usage_is_refused(self):
         for arguments, part in [
-                ("--network 3gbit", "there are 1gbit, 10gbit"),
+                ("--network 3gbit", "choose from 1gbit, 10gbit"),
                 ("--network alpha=20us,bandwidth=0gbit", "more than 0"),
                 ("--network alpha=20us,bandwidth=-10gbit", "more than 0"),
                 ("--network gloo", "--fit gloo"),

@@ -53,10 +53,16 @@ def children_of(process):
                                          if parent == process and not is_guardian(child))]
 
 
+def runs_lockstep(process):
+    """Whether its program is lockstep, or lockstep-torch next to it, which runs the commands that need torch."""
+    folder, name = os.path.split(os.path.realpath(f"/proc/{process}/exe"))
+    return folder == os.path.dirname(os.path.realpath(BINARY)) and name in ("lockstep", "lockstep-torch")
+
+
 def rank_of_mpirun(session, rank):
     """The process that mpirun started as this rank, in a session: not the shell that keeps it."""
     for process, _, its_session, _ in processes():
-        if its_session != session or os.readlink(f"/proc/{process}/exe") != os.path.realpath(BINARY):
+        if its_session != session or not runs_lockstep(process):
             continue
         if f"OMPI_COMM_WORLD_RANK={rank}".encode() in pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
             return process

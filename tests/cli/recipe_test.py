@@ -46,7 +46,7 @@ class Recipe(ProgramTest):
     def test_what_makes_no_sense_is_refused(self):
         for options, words in {"--clip -1": "--clip is -1: it must be a number from 0 up",
                                "--warmup 2": "from 0 to below 1 epochs",
-                               "--schedule stairs": "there is no such schedule",
+                               "--schedule stairs": "unknown schedule",
                                "--schedule step:0": "it must be more than 0",
                                "--label-smoothing 1": "from 0 to below 1",
                                "--accumulate 0": "from 1 to 65536",

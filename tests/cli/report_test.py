@@ -1,4 +1,4 @@
-"""lockstep report: the pages of real runs, whole, stopped and killed."""
+"""lockstep report: the pages of complete, stopped and killed runs."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ from program import ENDLESS, SMALL, ProgramTest
 
 class Report(ProgramTest):
     def page(self, file):
-        """The data of a page, which has all of them between two marks."""
+        """The data of a page."""
         text = (self.folder / file).read_text()
         self.assertNotRegex(text, r"(?:src|href)=.?(?:https?:)?//")
         return json.loads(re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)[1])
@@ -21,7 +21,7 @@ class Report(ProgramTest):
     def train(self, folder, *options):
         return self.run_program("train", *SMALL, "--iterations", 6, "--run-dir", folder, *options)
 
-    def test_a_training_leaves_one(self):
+    def test_train_writes_a_report(self):
         output, _ = self.train("run", "--workers", 2)
         self.assertRegex(output, r"(?m)^report: run/report\.html$")
         page = self.page("run/report.html")
@@ -43,13 +43,13 @@ class Report(ProgramTest):
 
     def test_bytes_are_those_of_the_formula(self):
         for method, rank_0, others in (("gather-scatter", 494, 247), ("ring", 329, 329)):
-            self.train(method, "--workers", 3, "--sync", method, "--engine", "torch")  # which pads nothing
+            self.train(method, "--workers", 3, "--sync", method, "--engine", "torch")  # adds no padding
             (text,) = self.page(f"{method}/report.html")["methods"]
             for which in ("predicted", "measured"):
                 said = [int(number) for number in re.findall(r"(\d+) kB from", text[which])]
                 self.assertEqual(said, [rank_0, others] if rank_0 != others else [rank_0], text)
 
-    def test_every_way_to_start_workers_leaves_one(self):
+    def test_every_transport_and_launch_write_a_report(self):
         for transport in ["thread", "gloo", "mpi"]:
             output, _ = self.train(transport, "--workers", 2, "--transport", transport)
             self.assertEqual(output.count("report: "), 1)
@@ -63,18 +63,18 @@ class Report(ProgramTest):
         self.assertEqual(self.page("launched/report.html")["command"],
                          "lockstep launch --workers 2 -- lockstep train --limit 32 --batch 16 --iterations 6 --run-dir launched")
 
-    def test_the_command_can_be_repeated_whatever_it_holds(self):
+    def test_the_command_is_quoted_for_a_shell(self):
         self.train("a 'run' <b>", "--json", "-")
         self.assertEqual(self.page("a 'run' <b>/report.html")["command"],
                          "lockstep train --limit 32 --batch 16 --iterations 6 --run-dir 'a '\\''run'\\'' <b>' --json -")
 
-    def test_json_alone_stays_alone(self):
+    def test_json_on_standard_output_has_no_other_lines(self):
         output, errors = self.train("run", "--json", "-")
         json.loads(output)
         self.assertEqual(errors, "")
         self.assertTrue((self.folder / "run" / "report.html").exists())
 
-    def test_a_comparison_leaves_one(self):
+    def test_compare_writes_a_report(self):
         output, _ = self.run_program("compare", *SMALL, "--epochs", 2, "--workers", 2, "--methods", "ddp,ring", "--run-dir",
                                      "study")
         self.assertIn("report: study/report.html", output)
@@ -89,7 +89,7 @@ class Report(ProgramTest):
         self.assertEqual(page["verdict"], summary["verdict"])
         self.assertEqual([method["name"] for method in page["methods"]], ["ddp", "ring"])
 
-    def test_a_scaling_study_leaves_one(self):
+    def test_scale_writes_a_report(self):
         output, _ = self.run_program("scale", "--limit", 64, "--workers", "1,2", "--batches", 16, "--iterations", 3, "--run-dir",
                                      "study")
         self.assertIn("report: study/report.html", output)
@@ -100,7 +100,7 @@ class Report(ProgramTest):
         self.assertEqual([run["name"] for run in page["runs"]], ["w1-b16", "w2-b16"])
         self.assertEqual(page["tables"], summary["tables"])
 
-    def test_an_interrupted_study_leaves_one_too(self):
+    def test_an_interrupted_study_writes_a_report(self):
         (self.folder / "study").mkdir()
         (self.folder / "study" / "summary.json").write_text("of an earlier study")
         program = self.start("compare", *SMALL, "--epochs", 10**9, "--workers", 2, "--run-dir", "study")
@@ -113,9 +113,9 @@ class Report(ProgramTest):
         self.assertIn("report: study/report.html", output)
         page = self.page("study/report.html")
         self.assertEqual([(run["name"], run["stopped"]["of"]) for run in page["runs"]], [("alone", 2 * 10**9)])
-        self.assertIn("alone stopped at iteration", "".join(page["notes"]))
+        self.assertIn("alone is incomplete: recorded up to iteration", "".join(page["notes"]))
 
-    def test_it_can_be_made_again(self):
+    def test_report_writes_the_same_page_again(self):
         self.train("run", "--workers", 2)
         before = self.page("run/report.html")
         (self.folder / "run" / "report.html").unlink()
@@ -129,7 +129,7 @@ class Report(ProgramTest):
         self.assertEqual(output, "report: elsewhere.html\n")
         self.page("elsewhere.html")
 
-    def test_several_lie_side_by_side(self):
+    def test_several_runs_are_shown_side_by_side(self):
         self.train("one", "--workers", 2)
         self.train("two", "--workers", 2, "--sync", "ring")
         self.train("three")
@@ -143,21 +143,21 @@ class Report(ProgramTest):
         medians = [f"{1000 * self.summary(name)['seconds_per_iteration']['p50']:.3f}" for name in ("one", "two", "three")]
         self.assertEqual([row[table["columns"].index("ms/iteration")] for row in table["rows"]], medians)
 
-    def expect_stopped(self, page):
+    def expect_incomplete(self, page):
         (run,) = page["runs"]
         self.assertIsNone(run["summary"])
         self.assertEqual(run["stopped"]["of"], 2 * 10**9)
-        self.assertIn(f"Stopped at iteration {run['stopped']['iteration']} of {2 * 10**9}", page["verdict"])
+        self.assertIn(f"Incomplete: recorded up to iteration {run['stopped']['iteration']} of {2 * 10**9}", page["verdict"])
         return run
 
-    def test_an_interrupted_training_leaves_one_too(self):
+    def test_an_interrupted_training_writes_a_report(self):
         for transport in ["shm", "thread", "mpi"]:
             program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", transport, "--transport", transport)
             self.wait_for(program, "iteration 5/")
             program.send_signal(signal.SIGINT)
             output, _ = self.finish(program, code=1)
             self.assertIn(f"report: {transport}/report.html", output)
-            run = self.expect_stopped(self.page(f"{transport}/report.html"))
+            run = self.expect_incomplete(self.page(f"{transport}/report.html"))
             self.assertGreaterEqual(run["stopped"]["iteration"], 5)
             self.assertIn("--resume", run["stopped"]["why"])
 
@@ -165,17 +165,17 @@ class Report(ProgramTest):
         program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", "run")
         self.wait_for(program, "iteration 5/")
         self.run_program("report", "run", "--out", "now.html")
-        self.assertIn("still going", self.expect_stopped(self.page("now.html"))["stopped"]["why"])
+        self.assertIn("still running", self.expect_incomplete(self.page("now.html"))["stopped"]["why"])
         self.end_hard(program)
         self.assertFalse((self.folder / "run" / "report.html").exists())
         self.run_program("report", "run")
-        self.assertIn("killed", self.expect_stopped(self.page("run/report.html"))["stopped"]["why"])
+        self.assertIn("killed", self.expect_incomplete(self.page("run/report.html"))["stopped"]["why"])
 
     def end_hard(self, program):
         os.killpg(program.pid, signal.SIGKILL)
         program.wait()
 
-    def test_a_resumed_training_is_reported_whole(self):
+    def test_the_report_of_a_resumed_training_has_all_iterations(self):
         job = ["train", *SMALL, "--workers", 2, "--checkpoint-every", 3, "--run-dir", "run", "--iterations"]
         self.run_program(*job, 3)
         self.run_program(*job, 6, "--resume")
@@ -183,26 +183,27 @@ class Report(ProgramTest):
         self.assertEqual(page["runs"][0]["iterations"][1]["iteration"], [1, 2, 3, 4, 5, 6])
         self.assertIn("--resume", page["command"])
 
-    def test_a_training_that_went_astray_is_reported(self):
+    def test_a_diverged_training_is_reported(self):
         output, _ = self.train("run", "--lr", "1e38")
         self.assertIn("train loss nan", output)
         page = self.page("run/report.html")
         self.assertIn(None, page["runs"][0]["iterations"][0]["loss"])
 
-    def test_a_report_that_cannot_be_made_costs_no_run(self):
+    def test_a_failed_report_does_not_fail_the_run(self):
         (self.folder / "run" / "report.html").mkdir(parents=True)  # where the file would be
         (self.folder / "run" / "report.html" / "file").touch()
         output, errors = self.train("run")
         self.assertIn("6 iterations in", output)
         self.assertNotIn("report:", output)
-        self.assertRegex(errors, "^lockstep: there is no report: run/report.html: .*directory\n$")
+        self.assertRegex(errors, "^lockstep: could not write the report: run/report.html: .*directory\n$")
 
-    def test_bad_input_is_named(self):
+    def test_malformed_files_are_named(self):
         self.train("run")
         metrics = self.folder / "run" / "metrics.jsonl"
         lines = metrics.read_text().splitlines(keepends=True)
         cases = [("run/metrics.jsonl", "".join(lines[:2] + ["{broken\n"] + lines[2:]), r"run/metrics\.jsonl: line 3: "),
-                 ("run/config.json", '{"format": 2}', r"run/config\.json: made by a newer Lockstep \(format 2; this one knows 1\)"),
+                 ("run/config.json", '{"format": 2}',
+                  r"run/config\.json: written by a newer version of Lockstep \(format 2, this version reads up to 1\)"),
                  ("run/summary.json", "{", r"run/summary\.json: not valid JSON")]
         for name, content, message in cases:
             file = self.folder / name
@@ -213,7 +214,7 @@ class Report(ProgramTest):
             self.assertRegex(errors, f"^lockstep report: {message}")
             file.write_text(good)
         (self.folder / "empty").mkdir()
-        for folder, message in (("empty", "not a run's folder"), ("none", "there is no such folder")):
+        for folder, message in (("empty", "not a run folder"), ("none", "there is no such folder")):
             _, errors = self.run_program("report", folder, code=1)
             self.assertIn(f"lockstep report: {folder}: {message}", errors)
         _, errors = self.run_program("report", code=2)

@@ -79,14 +79,14 @@ class SameJob(ProgramTest):
                 program = self.start("launch", "--workers", 3, "--", "sh", "-c", SCRIPT, "sh",
                                      variables=variables({"--transport": transport}, transport="shm"))
                 _, errors = self.finish(program, code=1)
-                self.expect_named(errors, "the ranks of this run were not started alike: rank 0 and 2 came with "
+                self.expect_named(errors, "the ranks of this run were started differently: rank 0 and 2 came with "
                                           f"transport shm; rank 1 came with transport {transport}.", ranks=3)
 
     def test_another_table_of_algorithms_is_named_on_all(self):
         (self.folder / "table").write_text("gloo any any star\n")
         script = f'[ "$RANK" = 0 ] || export LOCKSTEP_AUTO_TABLE=table; exec {BINARY} bench --sizes 4K --repeat 1'
         _, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, code=1)
-        said = re.findall(r"^lockstep bench: the ranks of this run were not started alike: rank 0 came with algorithms by a "
+        said = re.findall(r"^lockstep bench: the ranks of this run were started differently: rank 0 came with algorithms by a "
                           r"table \(LOCKSTEP_AUTO_TABLE\) of checksum ", errors, re.MULTILINE)
         self.assertEqual(len(said), 2, errors)
 
@@ -105,7 +105,7 @@ class SameJob(ProgramTest):
         for rank in self.start_as_srun(SCRIPT, variables({"--transport": "gloo"})):
             _, errors = rank.communicate(timeout=HANGS)
             self.assertEqual(rank.returncode, 1, errors)
-            self.expect_named(errors, "the ranks of this run were not started alike: rank 0 came with transport auto; "
+            self.expect_named(errors, "the ranks of this run were started differently: rank 0 came with transport auto; "
                                       "rank 1 came with transport gloo.", ranks=1)
 
     def test_why_one_rank_of_srun_cannot_join_is_named_on_all(self):
@@ -124,7 +124,7 @@ class SameJob(ProgramTest):
     def test_under_mpirun_too(self):
         for other, message in [({"--seed": 7}, "the ranks were not given the same options, first in this: "
                                                "rank 0 came with seed 5000; rank 1 came with seed 7."),
-                               ({"--transport": "shm"}, "the ranks of this run were not started alike: "
+                               ({"--transport": "shm"}, "the ranks of this run were started differently: "
                                                         "rank 0 came with transport auto; rank 1 came with transport shm.")]:
             with self.subTest(other):
                 done = self.run_with_mpirun(SCRIPT, variables(other))

@@ -1,4 +1,4 @@
-"""lockstep scale: its table, its files, and what it refuses."""
+"""lockstep scale: its table, its files and its errors."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ TRAIN = ["--model", "--data", "--data-dir", "--limit", "--threads", "--transport
 
 
 def cells(output):
-    """The table's lines, split; the header has names of two words."""
+    """The rows of the table, split into cells."""
     return [line.split() for line in output.splitlines() if line[:1].isdigit() and line.split()[1].isdigit()]
 
 
@@ -22,7 +22,7 @@ class Scale(ProgramTest):
         self.assertEqual(errors, "")
         return output, json.loads((self.folder / "run" / "summary.json").read_text())
 
-    def test_shows_every_world_of_every_batch(self):
+    def test_shows_every_world_size_with_every_batch(self):
         output, result = self.run_scale("--workers", "1,2", "--batches", "16,32")
         self.assertEqual([line for line in output.splitlines() if line.startswith("[")],
                          ["[1/4] 1 worker, 16 each", "[2/4] 2 workers, 16 each",
@@ -42,7 +42,7 @@ class Scale(ProgramTest):
             self.assertEqual(alone["weights_sha256"], run["weights_sha256"])
             self.assertEqual(run["global_batch"], run["batch"] * run["workers"])
             self.assertEqual(run["iterations"], 2 * 256 // run["global_batch"])
-            self.assertEqual(run["threads"], runs[0]["threads"], "a worker is the same in every world")
+            self.assertEqual(run["threads"], runs[0]["threads"], "every worker has the same number of threads")
 
     def test_speedup_and_efficiency_follow_from_the_times(self):
         _, result = self.run_scale("--workers", "1,2", "--batches", "32")
@@ -66,7 +66,7 @@ class Scale(ProgramTest):
         one, two = result["scaling"]["points"]
         self.assertAlmostEqual(two["efficiency"], one["seconds_per_epoch"] / two["seconds_per_epoch"])
 
-    def test_worlds_with_too_few_cores_are_marked(self):
+    def test_oversubscribed_runs_are_marked(self):
         cores = len(os.sched_getaffinity(0))
         output, result = self.run_scale("--workers", f"1,{cores + 1}", "--batches", "8", "--threads", 1)
         self.assertEqual([row[0] for row in cells(output.replace("*", ""))], ["1", str(cores + 1)])
@@ -74,7 +74,7 @@ class Scale(ProgramTest):
         self.assertEqual([run["oversubscribed"] for run in result["runs"]], [False, True])
         self.assertIn("overhead, not speed-up", result["verdict"])
 
-    def test_methods_have_one_worker_in_common(self):
+    def test_all_methods_share_the_run_of_one_worker(self):
         output, result = self.run_scale("--workers", "1,2", "--batches", "32", "--methods", "ring,ddp+topk:0.1")
         self.assertEqual([run["name"] for run in result["runs"]], ["w1-b32", "w2-b32-ring", "w2-b32-ddp+topk:0.1"])
         self.assertIn("[2/3] 2 workers, 32 each, ring", output)
@@ -85,12 +85,12 @@ class Scale(ProgramTest):
         self.assertIsNone(compressed["bandwidth_share"])  # bench does not compress
         self.assertLess(compressed["bytes_per_iteration"], ring["bytes_per_iteration"] / 4)
 
-    def test_without_one_worker_the_smallest_world_is_the_measure(self):
+    def test_without_one_worker_the_fewest_workers_are_the_baseline(self):
         output, result = self.run_scale("--workers", "3,2", "--batches", "16", "--transport", "thread")
         self.assertEqual([(run["workers"], run["speedup"] == 1) for run in result["runs"]], [(2, True), (3, False)])
         self.assertIn("relative to 2 workers", output)
 
-    def test_iterations_are_enough_to_tell_an_epochs_time(self):
+    def test_the_time_of_an_epoch_is_extrapolated_from_iterations(self):
         output, errors = self.run_program("scale", "--workers", 1, "--batches", 10, "--limit", 100, "--iterations", 4,
                                           "--run-dir", "run", "--json", "-")
         run, = json.loads(output)["runs"]
@@ -112,7 +112,7 @@ class Usage(ProgramTest):
                                      "--latency"])
         self.assertNotRegex(self.run_program("scale", "--help")[0], r"(?m)^  --batch ")
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_invalid_options_are_refused(self):
         for arguments, part in {"--workers 0": "--workers has 0", "--workers 1,2,1": "--workers names 1 twice",
                                 "--workers 1,two": "--workers", "--batches 3,x": "--batches", "--batches 0": "--batches has 0",
                                 "--batches 8,8": "--batches names 8 twice", "--methods ddp,snail": "snail", "--methods ring+float16": "ring has none to compress",
@@ -121,11 +121,11 @@ class Usage(ProgramTest):
                                 "--sync ring --algorithm tree": "contradicts", "--epochs 0": "nothing to train"}.items():
             self.expect_refused(f"scale {arguments}", part)
 
-    def test_so_are_hosts_that_make_no_sense(self):
+    def test_invalid_hosts_are_refused(self):
         for arguments, part in {"--hosts 0": "--hosts", "--hosts 2 --bandwidth 1gb": "--bandwidth is '1gb': write a number and",
                                 "--hosts 2 --latency 5": "--latency is '5'", "--bandwidth 1gbit": "between --hosts: how many?",
                                 "--hosts 2 --transport shm": "leave --transport out",
-                                "--hosts 2 --workers 1,4": "--workers has 4, and --hosts only 2"}.items():
+                                "--hosts 2 --workers 1,4": "--workers has 4, but --hosts is 2"}.items():
             self.expect_refused(f"scale {arguments}", part)
 
     def test_hosts_are_for_root_only(self):
@@ -138,9 +138,9 @@ class Usage(ProgramTest):
         self.assertIn("only root may make hosts", done.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_too_few_images_are_answered_with_what_to_do(self):
+    def test_too_few_images_are_an_error_with_a_remedy(self):
         self.expect_refused("scale --workers 1,4 --batches 512 --limit 2000",
-                            "4 workers with 512 images each need 2048 images in a step, and an epoch has 2000: take smaller")
+                            "4 workers with 512 images each need 2048 images per step, but an epoch has 2000. Use smaller")
         self.expect_refused("scale --workers 1,4 --batches 512 --model resnet18 --data cifar10",
                             "--data synthetic:3x32x32,train=2048")
 

@@ -32,17 +32,17 @@ class Shards(ProgramTest):
         for workers, transport in [(2, "mpi"), (4, "mpi"), (2, "shm+mpi")]:
             self.assertEqual(self.outcome("--workers", workers, "--transport", transport), alone, (workers, transport))
 
-    def test_ring_says_that_its_order_is_its_own(self):
+    def test_ring_warns_that_its_order_depends_on_the_workers(self):
         _, words = self.train("--workers", 2, "--sync", "ring")
-        self.assertIn("ring adds in an order of its own", words)
+        self.assertIn("ring adds in an order that depends on the number of workers", words)
         _, words = self.train("--workers", 2, "--sync", "tree")
-        self.assertNotIn("order of its own", words)
+        self.assertNotIn("adds in an order", words)
 
     def test_compare_says_what_is_the_same(self):
         output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "p2p,ddp", "--run-dir", "all")
-        self.assertIn("all methods end with the weights of one worker alone, to the last bit", output)
+        self.assertIn("all methods end with exactly the weights of one worker", output)
         output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "ring,ddp", "--run-dir", "ring")
-        self.assertIn("all methods but ring end with the weights of one worker alone", output)
+        self.assertIn("all methods except ring end with exactly the weights of one worker", output)
 
     def test_another_arithmetic_is_explained(self):
         options = ["--workers", 2, "--checkpoint-every", 2, "--run-dir", "run"]
@@ -65,8 +65,8 @@ class Shards(ProgramTest):
 
     def test_impossible_numbers_are_bad_usage(self):
         for options, words in [(["--shards", 3], "must be a power of two"), (["--shards", -1], "must be a power of two"),
-                               (["--shards", 4, "--workers", 3], "cannot be shared out over 3 workers"),
-                               (["--shards", 2, "--workers", 4], "2 at the most")]:
+                               (["--shards", 4, "--workers", 3], "cannot be distributed over 3 workers"),
+                               (["--shards", 2, "--workers", 4], "at most 2")]:
             _, errors = self.run_program("train", *SMALL, *options, "--run-dir", "run", code=2)
             self.assertIn(words, errors)
 

@@ -10,7 +10,7 @@ import unittest
 from launch_nodes_test import free_port
 from program import BINARY, ENDLESS, HANGS, SMALL, ProgramTest, children_of, clean_environment
 
-ANNOUNCED = "lockstep: stopping after the step under way, with a checkpoint; once more ends the run at once, without one\n"
+ANNOUNCED = "lockstep: stopping after the current step, with a checkpoint; a second signal ends the run at once, without one\n"
 HURRIED = "lockstep: ending at once, without a checkpoint\n"
 
 
@@ -207,7 +207,7 @@ class Waiting(ProgramTest):
 
     def test_ranks_say_for_whom_and_end_at_once(self):
         for rank, whom in [(1, f"waits for the rendezvous at 127.0.0.1:{self.port}"),
-                           (0, "waits for ranks 1 and 2 to come to the rendezvous")]:
+                           (0, "waits for ranks 1 and 2 to reach the rendezvous")]:
             program = self.rank(rank)
             self.assertIn(f"lockstep train: rank {rank} of 3 {whom}", program.stderr.readline())
             program.send_signal(signal.SIGTERM)

@@ -148,7 +148,7 @@ class Tensorboard(ProgramTest):
         (self.folder / "run" / "tensorboard").touch()
         output, errors = self.run_program("train", *SMALL, "--iterations", 2, "--run-dir", "run", "--tensorboard")
         self.assertIn("2 iterations in", output)
-        self.assertRegex(errors, "^lockstep: there is no event file for TensorBoard: run/tensorboard/")
+        self.assertRegex(errors, "^lockstep: could not write the event files for TensorBoard: run/tensorboard/")
 
 
 if __name__ == "__main__":

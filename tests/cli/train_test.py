@@ -105,9 +105,9 @@ class Stopped(StoppedTraining):
             self.wait_for(program, "iteration 5/")
             other = ["train", *SMALL, "--run-dir", transport]
             _, errors = self.run_program(*other, code=1)
-            self.assertEqual(errors, f"lockstep train: {transport}: another run is being recorded here: wait for it to "
-                                     "end, or name another --run-dir\n")
-            self.end(program)  # killed, it leaves nothing that hinders others
+            self.assertEqual(errors, f"lockstep train: {transport}: another run is writing to this folder: wait until "
+                                     "it ends, or choose another --run-dir\n")
+            self.end(program)  # a killed run leaves no lock
             self.run_program(*other)
 
     def test_a_damaged_checkpoint_gives_way_to_the_one_before(self):

@@ -39,7 +39,7 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --data mnits", "mnist")
         self.expect_refused("train --sync snail", "gather-scatter, p2p, coordinator, all-reduce")
         self.expect_refused("train --transport pigeon", "shm")
-        self.expect_refused("train --compress zip", "float16, bfloat16, topk:SHARE")
+        self.expect_refused("train --compress zip", "float16, bfloat16, topk:FRACTION")
         self.expect_refused("train --dtype float16", "float32 and float64")
         self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, coordinator, all-reduce")
 
@@ -55,15 +55,15 @@ class BadUsage(ProgramTest):
                                "--sync local-sgd --shards 2": "which --shards rules out",
                                "--compress float16 --shards 2": "which --shards rules out",
                                "--sync server --staleness 1 --shards 2": "which --shards rules out",
-                               "--sync sharded --algorithm star": "--sync sharded has no --algorithm star"}.items():
+                               "--sync sharded --algorithm star": "--sync sharded does not support --algorithm star"}.items():
             self.expect_refused(f"train {options}", words)
 
     def test_a_model_that_does_not_take_the_data_is_answered_with_what_does(self):
         self.expect_refused("train --model vgg11 --data mnist", "use data like cifar10, or a model for such images: lenet5")
 
-    def test_what_the_workers_would_find_out_is_said_once(self):
-        for data, part in {"synthetic:classes=11": "tells 10 classes apart, and the data have 11",
-                           "synthetic:1x8x8": "those of the data are 1×8×8"}.items():
+    def test_errors_that_workers_would_find_are_reported_once(self):
+        for data, part in {"synthetic:classes=11": "has 10 classes, but the data have 11",
+                           "synthetic:1x8x8": "but the data have 1×8×8"}.items():
             for transport in ["shm", "thread"]:
                 _, errors = self.run_program("train", "--model", "vgg11", "--data", data, "--workers", 2,
                                              "--transport", transport, code=2)

@@ -1,7 +1,8 @@
 """Help, and what the program answers to arguments that make no sense."""
+import subprocess
 import unittest
 
-from program import ProgramTest
+from program import BINARY, ProgramTest
 
 OPTIONS = {
     "bench": ["--op", "--workers", "--transport", "--algorithm", "--sizes", "--type", "--repeat", "--table", "--json"],
@@ -16,6 +17,16 @@ class Help(ProgramTest):
         for command in OPTIONS:
             self.assertRegex(output, rf"(?m)^  {command} +\w")
         self.assertEqual(errors, "")
+
+    def test_needs_no_torch(self):
+        libraries = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("libtorch", libraries, "loading it takes longer than most commands run")
+
+    def test_summaries_are_those_of_the_commands(self):
+        listed = " ".join(self.run_program("--help")[0].split("Subcommands:")[1].split())
+        for command in OPTIONS:
+            own = self.run_program(command, "--help")[0]
+            self.assertIn(f"{command} {own.splitlines()[0]}", listed)
 
     def test_of_a_command_names_its_options(self):
         for command, options in OPTIONS.items():
@@ -45,26 +56,26 @@ class BadUsage(ProgramTest):
     def test_an_unknown_name_is_answered_with_the_known(self):
         self.expect_refused("bench --op sort", "all-reduce")
         self.expect_refused("bench --type complex64", "bfloat16")
-        self.expect_refused("bench --transport pigeon", "there is no transport 'pigeon': this build has")
+        self.expect_refused("bench --transport pigeon", "unknown transport 'pigeon': this build has")
         self.expect_refused("bench --algorithm snail", "snail")
 
     def test_numbers_that_make_no_sense_are_named(self):
-        self.expect_refused("bench --sizes 3", "not even one float32")
-        self.expect_refused("bench --sizes 7 --type int64", "not even one int64: take 8 or more")
+        self.expect_refused("bench --sizes 3", "smaller than one float32")
+        self.expect_refused("bench --sizes 7 --type int64", "smaller than one int64: use 8 or more")
         self.expect_refused("doctor --workers 0", "--workers")
 
     def test_what_an_operation_or_a_transport_lacks_is_named(self):
         self.expect_refused("bench --op reduce --algorithm ring", "reduce has no algorithm 'ring': there are")
-        self.expect_refused("bench --op gather --algorithm star", "only one way")
-        self.expect_refused("bench --op barrier --sizes 4K", "leave --sizes out")
+        self.expect_refused("bench --op gather --algorithm star", "a single implementation")
+        self.expect_refused("bench --op barrier --sizes 4K", "omit --sizes")
         for transport in ["shm", "thread"]:
             self.expect_refused(f"bench --workers 2 --transport {transport} --algorithm native",
-                                f"collectives of its own (mpi); the {transport} transport has direct")
+                                f"whose library has collectives (mpi); the {transport} transport has direct")
 
     def test_contradictions_are_named(self):
         self.expect_refused("bench --table - --json -", "cannot both")
-        self.expect_refused("bench --table - --op broadcast", "leave --op and --algorithm out")
-        self.expect_refused("bench --table - --algorithm ring", "leave --op and --algorithm out")
+        self.expect_refused("bench --table - --op broadcast", "omit --op and --algorithm")
+        self.expect_refused("bench --table - --algorithm ring", "omit --op and --algorithm")
 
     def test_launch_needs_a_program(self):
         self.expect_refused("launch --workers 2", "program")

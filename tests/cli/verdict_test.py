@@ -1,4 +1,4 @@
-"""The verdict that a training ends with: each situation happens for real, and is named."""
+"""The verdict at the end of a training run: every kind of bottleneck is produced and must be named."""
 import json
 import os
 import unittest
@@ -9,8 +9,8 @@ CORES = os.cpu_count()
 
 
 class Verdict(ProgramTest):
-    def judged(self, workers, *options, images=2, iterations=30):
-        """The bottleneck of a run with so many images a worker, and the sentences on it."""
+    def verdict_of(self, workers, *options, images=2, iterations=30):
+        """Trains with `images` images per worker; returns the bottleneck and the verdict."""
         output, errors = self.run_program("train", "--limit", 100, "--batch", images * workers, "--iterations", iterations,
                                           "--workers", workers, "--threads", 1, "--run-dir", "run", *options)
         self.assertEqual(errors, "")
@@ -20,52 +20,52 @@ class Verdict(ProgramTest):
         return summary["bottleneck"], summary["verdict"]
 
     def test_one_worker_computes(self):
-        bottleneck, verdict = self.judged(1, images=64)
+        bottleneck, verdict = self.verdict_of(1, images=64)
         self.assertEqual(bottleneck["kind"], "compute")
         self.assertNotIn("rank", bottleneck)
         self.assertIn("Compute-bound", verdict)
-        self.assertNotIn("communication", verdict, "there is nobody to communicate with")
+        self.assertNotIn("communication", verdict, "one worker does not communicate")
 
     def test_a_slow_rank_is_named_whichever_it_is(self):
         for rank, transport, sync in [(0, "shm", "ddp"), (1, "thread", "all-reduce"), (1, "gloo", "p2p")]:
             with self.subTest(rank=rank, transport=transport, sync=sync):
-                bottleneck, verdict = self.judged(2, "--slow", f"{rank}:50", "--transport", transport, "--sync", sync)
+                bottleneck, verdict = self.verdict_of(2, "--slow", f"{rank}:50", "--transport", transport, "--sync", sync)
                 self.assertEqual((bottleneck["kind"], bottleneck.get("rank")), ("straggler", rank), verdict)
-                self.assertIn(f"Rank {rank} holds the other up", verdict)
-                self.assertIn("With equal ranks", verdict)
+                self.assertIn(f"Rank {rank} is a straggler", verdict)
+                self.assertIn("If all ranks were equally fast", verdict)
 
-    def test_a_slow_loader_is_named_and_what_hides_it_helps(self):
+    def test_a_slow_loader_is_named_and_loader_threads_hide_it(self):
         for workers in (1, 2):
-            bottleneck, verdict = self.judged(workers, "--slow-data", 80)
+            bottleneck, verdict = self.verdict_of(workers, "--slow-data", 80)
             self.assertEqual(bottleneck["kind"], "data", verdict)
             self.assertIn("Data loading limits this run", verdict)
-            self.assertRegex(verdict, r"With --loader-threads \d+ ")
-        hidden, _ = self.judged(1, "--slow-data", 80, "--loader-threads", 16)
+            self.assertRegex(verdict, r"--loader-threads \d+ would load images")
+        hidden, _ = self.verdict_of(1, "--slow-data", 80, "--loader-threads", 16)
         self.assertLess(hidden["share"] if hidden["kind"] == "data" else 0, bottleneck["share"])
 
     def test_many_small_buckets_over_tcp_are_bound_by_latency(self):
-        bottleneck, verdict = self.judged(2, "--transport", "gloo", "--bucket-mb", 0.001, "--first-bucket-mb", 0.001,
+        bottleneck, verdict = self.verdict_of(2, "--transport", "gloo", "--bucket-mb", 0.001, "--first-bucket-mb", 0.001,
                                           iterations=100)
         self.assertEqual(bottleneck["kind"], "latency", verdict)
-        self.assertIn("Bound by latency", verdict)
-        self.assertRegex(verdict, r"goes into \d+ collectives, each of which takes")
+        self.assertIn("Latency-bound", verdict)
+        self.assertRegex(verdict, r"is spent in \d+ collectives, each with a latency of")
         self.assertRegex(verdict, r"One bucket instead of \d+ ")
 
     def test_more_workers_than_cores_show_overhead(self):
-        bottleneck, verdict = self.judged(2 * CORES, images=16, iterations=60)
+        bottleneck, verdict = self.verdict_of(2 * CORES, images=16, iterations=60)
         self.assertEqual(bottleneck["kind"], "oversubscribed", verdict)
         self.assertIn(f"{2 * CORES} workers × 1 thread share {CORES} cores", verdict)
         self.assertIn(f"With {CORES} workers", verdict)
 
     def test_a_slow_rank_stands_out_among_more_workers_than_cores(self):
-        bottleneck, verdict = self.judged(2 * CORES, "--slow", "1:100")
+        bottleneck, verdict = self.verdict_of(2 * CORES, "--slow", "1:100")
         self.assertEqual((bottleneck["kind"], bottleneck.get("rank")), ("straggler", 1), verdict)
 
 
 class Studies(ProgramTest):
     def test_options_that_slow_a_run_down_are_shown_apart(self):
         output, _ = self.run_program("train", "--help")
-        self.assertRegex(output, r"(?s)\nStudies:\n  --slow .*\n  --slow-data ")
+        self.assertRegex(output, r"(?s)\nDeliberate faults:\n  --slow .*\n  --slow-data ")
 
     def test_a_slow_run_learns_the_same(self):
         weights = set()

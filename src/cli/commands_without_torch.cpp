@@ -1,0 +1,16 @@
+// The commands of a build without torch: those that do not train.
+#include "cli/command.h"
+
+namespace lockstep::internal::cli {
+
+void add_commands(CLI::App& app, int& code) {
+  add_bench_command(app, code);
+  add_predict_command(app, code);
+  add_launch_command(app, code);
+  add_data_command(app, code);
+  add_doctor_command(app, code);
+  add_report_command(app, code);
+  add_dataflow_command(app, code);
+}
+
+}  // namespace lockstep::internal::cli

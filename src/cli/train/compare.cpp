@@ -1,0 +1,160 @@
+// lockstep compare: the same job with every sync method, or with the classic mistakes.
+#include "study/compare.h"
+
+#include <lockstep/error.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shipped_data.h"
+#include "cli/train/study_runs.h"
+#include "cli/train/train_options.h"
+#include "study/mistakes.h"
+#include "train/config/options.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+namespace lockstep::internal::cli {
+
+namespace {
+
+struct CompareCommand {
+  train::TrainConfig job;
+  TrainView view;
+  std::vector<std::string> methods = sync::method_names();
+  bool mistakes = false;
+  std::optional<CommandOptions> options;
+};
+
+run::Options options_of(CompareCommand& command) {
+  run::Options options = view_options(command.view);
+  options.push_back({.name = "--methods",
+                     .field = &command.methods,
+                     .group = "Study",
+                     .help =
+                         "sync methods to compare, separated by commas; ddp+float16 is ddp with "
+                         "--compress float16, and --compress adds such methods"});
+  options.push_back({.name = "--mistakes",
+                     .field = &command.mistakes,
+                     .group = "Study",
+                     .help = "compare the classic mistakes with correct training, instead of the "
+                             "sync methods"});
+  return options;
+}
+
+/// Experiment A of the literature: LeNet-5 on 100 images of MNIST, four workers.
+train::TrainConfig default_job() {
+  train::TrainConfig job;
+  job.workers = 4;
+  job.limit = 100;
+  job.batch = 16;
+  job.epochs = 100;
+  return job;
+}
+
+/// What the larger networks are usually trained with, as in experiment B: all CIFAR-10 images that
+/// there are, a batch of 256, crops and flips. Options that were given stay as they are.
+void use_defaults_of_large_models(const CommandOptions& given, train::TrainConfig& job) {
+  auto unless_given = [&](const char* option, auto& value, auto usual) {
+    if (!given.given(option)) value = usual;
+  };
+  unless_given("--data", job.data, "cifar10");
+  unless_given("--limit", job.limit, 0);
+  unless_given("--batch", job.batch, 256);
+  unless_given("--epochs", job.epochs, 1);
+  unless_given("--lr", job.learning_rate, 0.1);
+  if (optim::has_momentum(job.recipe.optimizer)) unless_given("--momentum", job.momentum, 0.9);
+  unless_given("--weight-decay", job.weight_decay, 1e-4);
+  if (job.data == "cifar10") unless_given("--augment", job.augment, true);
+}
+
+/// The folder's name and the workers.
+std::string announcement(const train::TrainConfig& config) {
+  return fmt::format("{}, {} worker{}", config.run_dir.filename().string(), config.workers,
+                     config.workers == 1 ? "" : "s");
+}
+
+void run_compare(const CompareCommand& command) {
+  StudyRuns runs(command.view, command.methods.size() + 1);
+  const study::Comparison comparison = study::compare(
+      command.job, command.methods,
+      [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
+  const study::ComparedRun* fastest = comparison.fastest();
+  if (command.view.json != "-") {
+    const auto row = static_cast<std::size_t>(fastest ? fastest - comparison.runs.data() : 0);
+    print_table(study::table_of(comparison), row);
+    for (const std::string& sentence : study::sentences_of(comparison))
+      fmt::print("{}\n", sentence);
+    if (fastest) fmt::print("{}: {}\n", fastest->name, fastest->summary.verdict);
+  }
+  finish_study(command.job, command.view, study::to_json(comparison));
+}
+
+void run_mistakes(const CompareCommand& command) {
+  StudyRuns runs(command.view, study::variants_of(command.job).size());
+  const std::vector<study::TrainedVariant> variants = study::train_variants(
+      command.job,
+      [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
+  if (command.view.json != "-") {
+    print_table(study::table_of(variants), 0);
+    for (const std::string& sentence : study::sentences_of(variants)) fmt::print("{}\n", sentence);
+  }
+  finish_study(command.job, command.view, study::to_json(variants));
+}
+
+void check(CompareCommand& options) {
+  CommandOptions& given = *options.options;
+  given.finish();
+  if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
+  if (options.job.model != default_job().model) use_defaults_of_large_models(given, options.job);
+  if (options.mistakes && !options.job.compress.empty())
+    throw UsageError("--mistakes are made with gradients as they are: leave out --compress");
+  for (const std::string& compression : split(options.job.compress, ','))
+    if (!compression.empty()) options.methods.push_back("ddp+" + compression);
+  options.job.compress.clear();
+  // The record of a run has the algorithm of its own method.
+  if (given.recorded("--algorithm")) options.job.algorithm = "auto";
+  finish_train_options(given, options.job, options.view);
+  // Its results depend on the number of workers, which --shards rules out.
+  if (options.job.shards > 0 && !given.given("--methods")) std::erase(options.methods, "local-sgd");
+  for (const std::string& method : options.methods)
+    study::with_method(options.job, method).validate();
+  if (options.mistakes && given.given("--methods"))
+    throw UsageError("--mistakes are all made with ddp: leave out --methods");
+  if (options.mistakes && options.job.shards > 0)
+    throw UsageError("--mistakes are about workers: leave out --shards");
+  if (options.job.sync_bn && options.job.shards > 0)
+    throw UsageError(
+        "--sync-bn normalises by all shards at once, and one worker alone has them one after "
+        "another: compare with --sync-bn or with --shards");
+  if (options.mistakes && options.job.workers < 2)
+    throw UsageError("--mistakes are those of several workers: give --workers 2 or more");
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand(
+      "compare",
+      std::string(kCompareSummary) +
+          ". Without options LeNet-5 on 100 images of MNIST with 4 workers; other models by "
+          "default on all CIFAR-10 images, with batch 256, lr 0.1, momentum 0.9, weight decay "
+          "1e-4, crops and flips, for 1 epoch");
+  auto options = std::make_shared<CompareCommand>();
+  options->job = default_job();
+  options->job.data_dir = shipped_data();
+  options->options.emplace(*command, options_of(*options), train::options_of(options->job),
+                           run::kCompare);
+  command->callback([options, &code] {
+    try {
+      check(*options);
+      options->mistakes ? run_mistakes(*options) : run_compare(*options);
+    } catch (...) {
+      code = report_exception("lockstep compare");
+    }
+  });
+}
+
+}  // namespace lockstep::internal::cli

@@ -1,0 +1,22 @@
+// Prints how a training goes on: a bar on a terminal, plain lines elsewhere.
+#pragma once
+
+#include "train/progress.h"
+
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+namespace lockstep::internal::cli {
+
+enum class ProgressStyle { silent, lines, bar, lines_and_bar };
+
+std::string_view name_of(ProgressStyle style);
+/// Throws UsageError.
+ProgressStyle parse_progress_style(std::string_view name);
+
+/// Prints to `out`. Lines come every `log_every` iterations, and after each epoch for every rank.
+std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
+                                               std::FILE* out = stdout);
+
+}  // namespace lockstep::internal::cli

@@ -1,0 +1,166 @@
+#include "cli/train/scale_options.h"
+
+#include <lockstep/error.h>
+
+#include "cli/command.h"
+#include "cli/shipped_data.h"
+#include "data/image_set.h"
+#include "data/synthetic.h"
+#include "launch/cores.h"
+#include "launch/machine.h"
+#include "launch/network_hosts.h"
+#include "train/config/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace lockstep::internal::cli {
+
+namespace {
+
+/// As many images of the same shape as CIFAR-10 has: times do not depend on what they show. The few
+/// test images are a formality.
+constexpr const char* kMadeImages = "synthetic:3x32x32,train=50000,test=100";
+constexpr std::size_t kIterationsOfLargeModels = 3;
+constexpr const char* kSmallModel = "lenet5";
+constexpr std::size_t kEpochsOfSmallModel = 3;
+
+/// Models that take other images than LeNet-5 take long for an epoch: a few iterations tell.
+void use_defaults_of_large_models(const CommandOptions& given, train::TrainConfig& job) {
+  if (!given.given("--data")) job.data = kMadeImages;
+  if (given.given("--epochs") || given.given("--iterations")) return;
+  job.epochs = 0;
+  job.iterations = kIterationsOfLargeModels;
+}
+
+std::size_t training_images(const train::TrainConfig& job) {
+  constexpr std::string_view kSynthetic = "synthetic";
+  std::size_t images = 0;
+  if (job.data.starts_with(kSynthetic))
+    images = data::parse_synthetic(std::string_view(job.data).substr(kSynthetic.size())).train;
+  else
+    images = data::open_image_set({.name = job.data, .folder = job.data_dir}).train->size();
+  return job.limit > 0 ? std::min(images, job.limit) : images;
+}
+
+/// Every worker of every world has the share of the cores that one has in the largest world.
+int threads_of(const study::ScaleJob& study) {
+  if (study.job.threads > 0) return study.job.threads;
+  const int most = *std::max_element(study.workers.begin(), study.workers.end());
+  return launch::threads_per_worker(std::max(1, most));
+}
+
+double free_bytes() {
+  const launch::MachineMemory memory = launch::find_memory();
+  return static_cast<double>(std::min(memory.free, memory.limit.value_or(memory.free)));
+}
+
+/// 1, 2, 4 … and all of them.
+std::vector<int> worlds_up_to(int hosts) {
+  std::vector<int> worlds;
+  for (int workers = 1; workers < hosts; workers *= 2) worlds.push_back(workers);
+  worlds.push_back(hosts);
+  return worlds;
+}
+
+void finish_hosts(ScaleCommand& options) {
+  const CommandOptions& given = *options.options;
+  study::ScaleJob& study = options.study;
+  for (const char* option : {"--bandwidth", "--latency"})
+    if (!options.hosts && given.given(option))
+      throw UsageError(fmt::format("{} is that of the links between --hosts: how many?", option));
+  if (!options.hosts) return;
+  study.hosts = {*options.hosts,
+                 {launch::parse_bandwidth(options.bandwidth, "--bandwidth"),
+                  launch::parse_latency(options.latency, "--latency")}};
+  if (given.asked_for("--transport") && study.job.transport != "gloo")
+    throw UsageError("between --hosts workers talk over gloo: leave --transport out");
+  study.job.transport = "gloo";
+  if (!given.given("--workers")) study.workers = worlds_up_to(*options.hosts);
+}
+
+run::Options options_of(ScaleCommand& command) {
+  study::ScaleJob& study = command.study;
+  constexpr std::string_view hosts = "A slow network on one machine (root only)";
+  run::Options options = view_options(command.view);
+  const run::Options own{
+      {.name = "--workers",
+       .field = &study.workers,
+       .group = "Study",
+       .range = run::between(1, 1024),
+       .help = "numbers of workers, separated by commas"},
+      {.name = "--batches",
+       .field = &study.batches,
+       .group = "Study",
+       .range = run::at_least(1),
+       .help = "images of each worker in a step, separated by commas"},
+      {.name = "--methods",
+       .field = &study.methods,
+       .group = "Study",
+       .help = "sync methods, separated by commas; ddp+float16 is ddp with --compress float16; "
+               "default: that of --sync"},
+      {.name = "--weak",
+       .field = &study.weak,
+       .group = "Study",
+       .help = "weak scaling: the same images per worker, so that an epoch grows with the workers; "
+               "without it every number of workers trains the same epoch"},
+      {.name = "--hosts",
+       .field = &command.hosts,
+       .group = hosts,
+       .range = run::between(1, launch::NetworkHosts::kMost),
+       .help = "make N hosts, which are network namespaces, with one worker each"},
+      {.name = "--bandwidth",
+       .field = &command.bandwidth,
+       .group = hosts,
+       .help = "bandwidth of each host's link, each way: kbit, mbit or gbit"},
+      {.name = "--latency",
+       .field = &command.latency,
+       .group = hosts,
+       .help = "delay of every packet on each link: us or ms (needs the kernel's sch_netem)"}};
+  options.insert(options.end(), own.begin(), own.end());
+  return options;
+}
+
+}  // namespace
+
+std::string scale_defaults() {
+  return fmt::format(
+      "Without options LeNet-5 on the MNIST images that ship with Lockstep; other models by "
+      "default "
+      "on {} (times do not depend on what images show), of which {} iterations are timed, and an "
+      "epoch's time follows from them",
+      kMadeImages, kIterationsOfLargeModels);
+}
+
+void add_scale_options(CLI::App& command, ScaleCommand& options) {
+  options.study.job.model = kSmallModel;
+  options.study.job.epochs = kEpochsOfSmallModel;
+  options.study.job.data_dir = shipped_data();
+  options.options.emplace(command, options_of(options), train::options_of(options.study.job),
+                          run::kScale);
+}
+
+void finish_scale_options(ScaleCommand& options) {
+  CommandOptions& given = *options.options;
+  given.finish();
+  study::ScaleJob& study = options.study;
+  if (study.job.run_dir.empty()) study.job.run_dir = default_run_dir("scale");
+  if (study.job.model != kSmallModel) use_defaults_of_large_models(given, study.job);
+  finish_hosts(options);
+  // The record of a run has the threads of its own world, and the algorithm of its own method.
+  if (given.recorded("--threads")) study.job.threads = 0;
+  if (given.given("--methods") && given.recorded("--algorithm")) study.job.algorithm = "auto";
+  finish_train_options(given, study.job, options.view);
+  if (!given.given("--methods")) study.methods = {study.job.sync};
+  if (given.given("--methods") && given.asked_for("--sync"))
+    throw UsageError("--sync names one method and --methods several: leave one of them out");
+  study.cores = launch::find_cores().usable();
+  study.free_memory = free_bytes;
+  ::getloadavg(&study.load, 1);
+  study.job.threads = threads_of(study);
+  study.images = training_images(study.job);
+}
+
+}  // namespace lockstep::internal::cli

@@ -1,0 +1,260 @@
+// lockstep train: one model, one sync method.
+#include <lockstep/error.h>
+#include <lockstep/init.h>
+
+#include "cli/command.h"
+#include "cli/leave_report.h"
+#include "cli/options_page.h"
+#include "cli/output.h"
+#include "cli/post_mortem.h"
+#include "cli/restarts.h"
+#include "cli/shipped_data.h"
+#include "cli/stop_request.h"
+#include "cli/train/run_training.h"
+#include "cli/train/train_options.h"
+#include "cli/waiting_notice.h"
+#include "engine/make_engine.h"
+#include "launch/environment.h"
+#include "run/run_folder.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/config/options.h"
+#include "train/config/slowdown.h"
+#include "train/train_elastic.h"
+#include "train/train_worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace lockstep::internal::cli {
+
+namespace {
+
+struct TrainCommand {
+  train::TrainConfig config;
+  TrainView view;
+  std::optional<CommandOptions> options;
+  bool transport_given = false;
+  /// Given by the train that started this one under mpirun, and that shows the result: how this one
+  /// is to show its progress.
+  std::string progress;
+};
+
+ProgressStyle style_for(const TrainView& view) {
+  if (view.json == "-") return ProgressStyle::silent;
+  return on_terminal() ? ProgressStyle::lines_and_bar : ProgressStyle::lines;
+}
+
+/// A worker writes to its launcher, not to a terminal: a bar only if that one asks for it.
+ProgressStyle worker_style(const TrainCommand& command) {
+  if (!command.progress.empty()) return parse_progress_style(command.progress);
+  return command.view.json == "-" ? ProgressStyle::silent : ProgressStyle::lines;
+}
+
+void print_summary(const run::Summary& summary, const train::TrainConfig& config) {
+  put(stdout, "{} iterations in {:.2f} s: {:.5f} s/iteration (median), {:.0f} images/s\n",
+      summary.iterations, summary.seconds_total, summary.seconds_per_iteration.p50,
+      summary.images_per_second);
+  put(stdout, "train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
+      summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
+      100 * summary.test_accuracy);
+  if (!summary.stopped.empty()) put(stdout, "stopped early: {}\n", summary.stopped);
+  put(stdout, "{}\n", summary.verdict);
+  put(stdout, "weights {}; the run is recorded in {}\n", summary.weights_sha256.substr(0, 16),
+      config.run_dir.string());
+}
+
+/// Trains, and prints what came out where results are `shown`, which is asked when it has ended; a
+/// run that is cut short leaves a report, too.
+run::Summary with_report(const TrainCommand& command, const std::function<bool()>& shown,
+                         const std::function<run::Summary()>& train) {
+  const bool printed = command.view.json != "-";
+  const auto leave = [&] {
+    if (!shown()) return;
+    leave_tensorboard(command.config.run_dir, command.view.tensorboard);
+    leave_report(command.config.run_dir, printed);
+  };
+  try {
+    run::Summary summary = train();
+    if (shown() && printed) print_summary(summary, command.config);
+    leave();
+    return summary;
+  } catch (...) {
+    leave();
+    throw;
+  }
+}
+
+/// What starts as many workers again, on one machine.
+std::string launch_command(const Group& group, const std::string& command) {
+  const bool mpi = group.transport() == "mpi" || group.transport() == "shm+mpi";
+  return fmt::format("{} {} {}", mpi ? "mpirun -n" : "lockstep launch --workers", group.size(),
+                     mpi ? command : "-- " + command);
+}
+
+/// Studies have worlds of several sizes, and slow the rank down where there is one. Here it must
+/// be.
+void require_slow_rank(const train::TrainConfig& config, int workers) {
+  if (train::Slowdown::parse(config.slow).rank >= workers)
+    throw UsageError(fmt::format("--slow is '{}': there is no such rank among {}", config.slow,
+                                 workers == 1 ? "1 worker" : fmt::format("{} workers", workers)));
+}
+
+/// That the run can begin in its folder, or go on there.
+void require_ready(const train::TrainConfig& config) {
+  run::lock_run_folder(config.run_dir);  // and let go: it is for the workers
+  if (config.restarted) return;          // whichever the workers will do
+  if (config.resume)
+    train::read_newest_checkpoint(config);
+  else
+    train::require_no_checkpoints(config.run_dir);
+}
+
+/// The train that started this one under mpirun speaks for all, and passes on what counts.
+StopRequestOptions stop_requests_of(int rank, const TrainCommand& command) {
+  if (!command.progress.empty()) return kBelowParent;
+  return {.announced = rank == 0};
+}
+
+/// Started by a launcher: this process is one worker of the run.
+void train_as_worker(TrainCommand& command) {
+  hold_stop_requests();
+  GroupOptions options;
+  if (command.transport_given) options.transport = command.config.transport;
+  Group group = [&] {
+    const WaitingNotice notice("lockstep train");
+    return init(options);
+  }();
+  catch_stop_requests(stop_requests_of(group.rank(), command));
+  command.config.workers = group.size();
+  command.config.transport = group.transport();
+  const bool shows_result = group.rank() == 0 && command.progress.empty();
+  if (shows_result && !command.config.resume && !command.config.restarted)
+    remove_post_mortem(command.config.run_dir);
+  if (command.progress.empty())
+    command.config.command = launch_command(group, command.config.command);
+  const auto progress = make_progress(worker_style(command), command.view.log_every);
+  const auto shown = [&] { return shows_result; };
+  const run::Summary summary = with_report(command, shown, [&] {
+    return train::train_worker(group, engine::built_in_engines(), command.config, *progress,
+                               &stop_requested);
+  });
+  if (shows_result) write_json(command.view.json, run::to_json(summary));
+}
+
+/// The same in a run that goes on without workers that it loses: whoever is first in the end shows
+/// the result.
+void train_as_elastic_worker(TrainCommand& command) {
+  hold_stop_requests();
+  train::TrainConfig& config = command.config;
+  if (!command.transport_given) config.transport = "auto";
+  std::optional<WaitingNotice> notice(std::in_place, "lockstep train");
+  launch::ElasticMembership membership = make_membership(config, config.transport);
+  // Asked when there is a group, and by a worker that waits to be let in: both can stop in order.
+  const auto stop_asked = [&] {
+    notice.reset();
+    catch_stop_requests(stop_requests_of(membership.number(), command));
+    return stop_requested();
+  };
+  if (membership.joins()) stop_asked();
+  config.run_dir = membership.agree_on("run folder", config.run_dir.string());
+  config.command =
+      fmt::format("lockstep launch --elastic --workers {} -- {}", config.workers, config.command);
+  const auto progress = make_progress(worker_style(command), command.view.log_every);
+  const auto shown = [&] { return membership.is_first_member(); };
+  const run::Summary summary = with_report(command, shown, [&] {
+    return train::train_elastic(membership, engine::built_in_engines(), config, *progress,
+                                stop_asked);
+  });
+  if (shown()) write_json(command.view.json, run::to_json(summary));
+}
+
+/// Started by a launcher: how many workers the run has, or began with; none if there is no
+/// launcher.
+std::optional<int> launched_workers(const launch::Place& place, bool elastic) {
+  const auto began_with = launch::elastic_workers();
+  if (began_with && place.rank >= *began_with && !elastic)
+    throw UsageError("this worker is to join a run that others began with --elastic: give it, too");
+  if (began_with) return began_with;
+  return place.size > 1 ? std::optional(place.size) : std::nullopt;
+}
+
+/// Once workers have ended, a first signal is only noted: the report is still to be written.
+struct ReportsDespiteSignals {
+  ReportsDespiteSignals() { block_stop_signals(); }
+  ~ReportsDespiteSignals() { catch_stop_requests({.announced = false}); }
+};
+
+void train_with_workers(const TrainCommand& command) {
+  const run::Summary summary = with_report(
+      command, [] { return true; },
+      [&] {
+        const ReportsDespiteSignals signals;
+        return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
+                            OnInterrupt::checkpoint);
+      });
+  write_json(command.view.json, run::to_json(summary));
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("train", kTrainSummary);
+  auto options = std::make_shared<TrainCommand>();
+  options->config.data_dir = shipped_data();
+  options->options.emplace(*command, view_options(options->view),
+                           train::options_of(options->config), run::kTrain);
+  // Not for users: hidden.
+  command->add_option("--progress", options->progress)->group("");
+  add_options_page_flag(*command);
+  command->callback([options, &code] {
+    // Workers that are not started by the user say who they are like forked ones.
+    const std::string name = options->progress.empty() ? "lockstep train" : "lockstep";
+    launch::Place place;
+    try {
+      CommandOptions& given = *options->options;
+      given.finish();
+      options->transport_given = given.asked_for("--transport");
+      place = launch::find_place();
+      const auto launched = launched_workers(place, options->config.elastic);
+      if (launched && given.typed("--workers"))
+        throw UsageError(
+            "--workers contradicts the launcher that started this process: leave it out");
+      if (launched && given.asked_for("--restarts") && options->config.restarts > 0)
+        throw UsageError(
+            "--restarts is for what starts the workers: give it to lockstep launch instead");
+      options->config.restarted = launch::restarts_so_far() > 0;
+      if (options->config.resume) {
+        if (options->config.run_dir.empty())
+          throw UsageError("--resume needs --run-dir: the folder of the run that is to go on");
+      }
+      // Better now than after the workers have come together. Rank 0 may be the only one that can
+      // see the folder.
+      if (!options->config.run_dir.empty() && place.rank == 0) require_ready(options->config);
+      if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
+      if (launched) {
+        options->config.workers = *launched;
+        options->config.restarts = 0;  // the launcher's, even if the record of a run has some
+        if (given.recorded("--threads")) options->config.threads = 0;
+      }
+      finish_train_options(given, options->config, options->view);
+      require_slow_rank(options->config, options->config.workers);
+      if (launched && options->config.elastic)
+        train_as_elastic_worker(*options);
+      else if (launched)
+        train_as_worker(*options);
+      else
+        train_with_workers(*options);
+    } catch (const train::StoppedError&) {
+      code = report_exception(name);
+      if (place.bootstrap == launch::Bootstrap::launcher) code = kStopped;
+    } catch (...) {
+      code = report_exception(name);
+    }
+  });
+}
+
+}  // namespace lockstep::internal::cli
