@@ -1,66 +1,355 @@
-"""Every folder of src/ includes only itself and the folders above it, and torch begins where it should."""
+"""The structure of the sources: which folder may include which, where torch begins, which code may call the
+system, and that no files include each other in a circle. A failure names the file and the edge.
+
+A module is a folder of src/, or a part of one: where some files of a folder lie below its sub-folders and others
+above them, MODULES lists the files of one part by their names without suffix. EDGES has the modules that each module
+may include. To add a folder, add a line to EDGES; to use a folder that is not in your module's line, add it there and
+say why in the commit. The order of the lines is the order of the layers: a module includes only modules above it.
+"""
 import pathlib
 import re
 import unittest
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src"
+PUBLIC = ROOT / "include"
 
-# From the top to the bottom: each may include those before it.
-LAYERS = ["base", "dataflow", "comm", "simulate", "launch", "observe", "data", "optim", "sync", "report", "predict", "ddp", "models",
-          "engine", "train", "study", "cli"]
-TORCH_BEGINS_AT = "ddp"
+# Parts of folders, by file names without suffix. All other files belong to the module of their folder.
+MODULES = {
+    # The interface between a transport and its wire; transports of all kinds include it.
+    "comm": ["comm/mesh/wire"],
+    # Group itself, which knows every collective and transport.
+    "comm/group": ["comm/group", "comm/group_core", "comm/operations", "comm/split", "comm/transports"],
+    # Names and stored weights, which need no torch.
+    "models/weights": ["models/checksum", "models/model_names", "models/safetensors", "models/safetensors_reader",
+                       "models/safetensors_writer", "models/stored_tensor"],
+    # Initial weights, which all engines share; and the list of all engines.
+    "engine/seeded_model": ["engine/seeded_model"],
+    "engine/built_in": ["engine/library_versions", "engine/make_engine"],
+    # What the training loop reports; one training step and its data; the records of steps.
+    "train/progress": ["train/progress"],
+    "train/step": ["train/batch_norm_buffers", "train/batch_source", "train/batch_split", "train/convolution_choice",
+                   "train/deliberate_faults", "train/feed", "train/replica", "train/replica_parts", "train/step_trace"],
+    "train/record": ["train/record_gatherer"],
+    # The commands that `lockstep` hands over to lockstep-torch.
+    "cli/handover": ["cli/torch_program"],
+}
 
-# Within comm, what is written for every transport must not know any of them.
-TRANSPORT_FREE = ["comm/collectives", "comm/shared"]
-TRANSPORTS = ["comm/thread", "comm/shm"]
+# The modules that a module may include, besides itself.
+EDGES = {
+    "base": "",
+    "dataflow": "base",
+    "comm": "base",
+    "comm/flight": "base comm",
+    "comm/collectives": "base comm",
+    "comm/shared": "base comm",
+    "comm/shm": "base comm comm/shared",
+    "comm/mesh": "base comm comm/collectives",
+    "comm/gloo": "base comm/mesh",
+    "comm/mpi": "base comm comm/flight comm/mesh",
+    "comm/hierarchy": "base comm comm/collectives comm/mesh comm/shared comm/shm",
+    "comm/recording": "comm comm/collectives comm/hierarchy",
+    "comm/group": "base comm comm/collectives comm/flight comm/gloo comm/hierarchy comm/mpi comm/shm",
+    "comm/thread": "base comm/group comm/shared",
+    "simulate": "comm/recording",
+    "launch": "base comm comm/flight comm/group comm/mpi comm/shared comm/shm comm/thread",
+    "observe": "base launch",
+    "run": "base observe",
+    "data": "base",
+    "optim": "base",
+    "sync": "base comm comm/flight comm/group optim",
+    "report": "base observe run",
+    # It writes the requests that the program of simulate/ reads.
+    "predict": "base comm comm/collectives comm/group comm/recording launch observe run simulate sync",
+    "models/weights": "base data",
+    "engine": "data models/weights observe sync",
+    "train/config": "base comm/group data engine launch models/weights observe optim run sync",
+    "train/progress": "run train/config",
+    "train/checkpoint": "base models/weights sync train/config train/progress",
+    "train/step": "base comm/flight data engine models/weights observe optim run sync train/checkpoint train/config "
+                  "train/progress",
+    "train/policy": "engine run train/checkpoint train/config train/step",
+    "train/record": "run train/policy",
+    "train/elastic": "base run sync train/checkpoint train/config train/record",
+    "train": "base comm/flight engine launch models/weights observe optim run sync train/checkpoint train/config "
+             "train/elastic train/policy train/progress train/record train/step",
+    "study": "base launch models/weights run train/config",
+    "ddp": "base comm/flight comm/group data sync",
+    "models": "base data models/weights",
+    "engine/seeded_model": "base models",
+    "engine/onednn": "base data ddp engine engine/seeded_model launch models sync",
+    "engine/torch": "base ddp engine engine/seeded_model models observe",
+    "engine/built_in": "base engine engine/onednn engine/torch",
+    "sequential_trainer": "base data ddp engine/onednn models optim sync train/step",
+    "cli": "base comm/group launch observe report run",
+    "cli/bench": "base cli comm launch observe",
+    "cli/data": "base cli data",
+    "cli/dataflow": "base cli dataflow report",
+    "cli/doctor": "base cli comm comm/shm launch observe",
+    "cli/launch": "cli launch",
+    "cli/train": "base cli cli/bench data engine/built_in launch run study train "
+                 "train/checkpoint train/config train/progress",
+    "cli/predict": "base cli cli/bench cli/train comm launch observe predict report run sync",
+    "cli/handover": "cli cli/predict",
+}
+EDGES = {module: set(allowed.split()) for module, allowed in EDGES.items()}
+
+# Tools that one command has to itself, and the program that one of them starts.
+LEAVES = {"dataflow": {"cli/dataflow"}, "predict": {"cli/predict"}, "simulate": {"predict"}}
+
+# Only these include torch. Everything else compiles, links and runs without it.
+TORCH_MODULES = {"ddp", "models", "engine/seeded_model", "engine/onednn", "engine/torch", "engine/built_in",
+                 "sequential_trainer"}
+TORCH = re.compile(r"(torch|ATen|c10)/")
+TORCH_HEADERS = {"lockstep/ddp.h", "lockstep/join.h", "lockstep/lockstep.h", "lockstep/sampler.h", "lockstep/tensor.h",
+                 "lockstep/sequential_trainer.h", "lockstep/shared_state.h", "lockstep/sync_batch_norm.h"}
+
+# Units (a header and the sources of the same name) that do need each other, and so count as one. Each circle is a
+# header and a source that is written in terms of the other header's types.
+CIRCLES = {unit: circle[0] for circle in (
+    ("comm/flight/flight_record", "comm/flight/flight_words"),
+    ("comm/mpi/mpi_calls", "comm/mpi/mpi_runtime"),
+    ("launch/environment", "launch/slurm"),
+    ("train/config/config", "train/config/options"),
+    ("engine/onednn/choose_methods", "engine/onednn/onednn_engine", "engine/onednn/sequential_engine"),
+    # Templates that are compiled once for each vector unit.
+    ("engine/onednn/tile_convolve", "engine/onednn/tile_gradients", "engine/onednn/tile_kernels",
+     "engine/onednn/tile_multiply", "engine/onednn/tile_stack", "engine/onednn/tile_vectors"),
+) for unit in circle}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
-TORCH = re.compile(r"(torch|ATen|c10)/")
-TORCH_HEADERS = ["lockstep/ddp.h", "lockstep/lockstep.h", "lockstep/sampler.h", "lockstep/sequential_trainer.h",
-                 "lockstep/sync_batch_norm.h"]
 
 
-def includes():
-    """(file below src/, what it includes in quotes, what it includes in angle brackets); one of the two is empty."""
-    for file in sorted(SOURCE.rglob("*")):
-        if file.suffix in (".h", ".cpp"):
-            for quoted, angled in INCLUDE.findall(file.read_text()):
-                yield file.relative_to(SOURCE).as_posix(), quoted, angled
+# The calls that reach the operating system. Only base/ makes them, so that a simulator can replace them one day, and
+# these files, each with the reason.
+SYSTEM = {
+    "sleeps (use base/sleep.h)": (r"this_thread::sleep_|\b(usleep|nanosleep)\(", {}),
+    "reads a clock (use now_seconds or Deadline of base/deadline.h)": (
+        r"[Cc]lock::now\(|\b(clock_gettime|gettimeofday)\(", {
+            "comm/shared/event_count.h": "a spin loop of microseconds",
+            "comm/mpi/mpi_calls.cpp": "a polling loop of microseconds",
+            "engine/onednn/convolution_trial.cpp": "measures the CPU time of a thread",
+        }),
+    "opens a socket (use base/socket.h)": (
+        r"(?<![\w.>])::(socket|connect|bind|listen|accept4?)\(|\bgetaddrinfo\(", {
+            "cli/doctor/tcp.cpp": "measures the kernel's TCP by itself",
+        }),
+    "starts a thread": (r"std::vector<std::j?thread>|std::j?thread\s*(\w+\s*)?[({]|std::async\(|\bpthread_create\(", {
+        "comm/group_core.cpp": "the progress thread of a group",
+        "comm/mesh/control_mesh.cpp": "watches the liveness of peers",
+        "comm/mpi/mpi_link.cpp": "MPI_Comm_split has no time limit",
+        "comm/thread/run_threads.cpp": "ranks that are threads",
+        "data/prefetcher.h": "loads batches ahead",
+        "launch/output_relay.cpp": "reads what workers print",
+        "launch/store_server.cpp": "serves the rendezvous",
+        "sync/compressor.cpp": "compresses buckets during backward",
+        "sync/coordinator.cpp": "the coordinator's side of the exchange",
+        "sync/on_rank_zero.cpp": "rank 0 gives signs of life while its work runs",
+        "sync/server.h": "the server's side of the exchange",
+        "train/checkpoint/checkpoint_writer.cpp": "writes while training continues",
+        "cli/doctor/memory.cpp": "measures memory with all cores",
+        "cli/doctor/tcp.cpp": "the other end of a measurement",
+        "cli/stop_request.cpp": "waits for signals",
+        "cli/waiting_notice.cpp": "prints while the command waits",
+    }),
+    "opens a file (use base/files.h or base/file_lines.h)": (
+        r"std::[io]?fstream|\bfopen\(|(?<![\w.>])::open(at)?\(", {
+            "cli/doctor/build.cpp": "/proc",
+            "cli/stop_request.cpp": "/dev/null, in a signal's thread",
+            "comm/shm/segment.cpp": "shared memory",
+            "data/part_file.cpp": "appends to a download",
+            "data/unpack.cpp": "reads archives in blocks",
+            "launch/cores.cpp": "/sys",
+            "launch/descendants.cpp": "/dev/null, between fork and exec",
+            "launch/machine.cpp": "/proc and cgroups",
+            "launch/machine_description.cpp": "/proc",
+            "launch/mpirun.cpp": "/dev/null, between fork and exec",
+            "launch/network_hosts.cpp": "a network namespace",
+            "launch/output_relay.cpp": "appends to the logs of workers",
+            "launch/process_table.cpp": "/proc",
+            "launch/program.cpp": "/dev/null, between fork and exec",
+            "launch/token_file.cpp": "needs the file's mode and owner",
+            "observe/clock_offset.cpp": "/proc",
+            "predict/simulator.cpp": "streams a large request",
+            "run/run_folder.h": "appends to metrics.jsonl",
+            "simulate/main.cpp": "a program of its own, which links nothing of src/",
+            "simulate/request_file.cpp": "likewise",
+        }),
+}
+
+# Files of a run that have one owner: only run/ parses JSON text of a run folder. These parse other JSON.
+JSON_PARSERS = {
+    "cli/config_file.cpp": "the options of --config, with the line of each",
+    "cli/bench/exchange.cpp": "results that the workers of bench send",
+    "cli/dataflow/options.cpp": "--layers FILE",
+    "dataflow/tensor_json.cpp": "tensors of dataflow",
+    "engine/onednn/choice_cache.cpp": "the cache of measured convolutions",
+    "models/safetensors_reader.cpp": "the header of safetensors files",
+    "predict/fit_file.cpp": "saved fits",
+    "train/convolution_choice.cpp": "the choice that rank 0 broadcasts",
+}
 
 
-def folder_of(path):
-    return path.split("/")[0]
+def source_files(folder):
+    return sorted(file for file in folder.rglob("*")
+                  if file.suffix in (".h", ".cpp", ".inl") and "missing" not in file.parts)
+
+
+def unit_of(path):
+    """A header and the sources of the same name are one unit."""
+    return path.rsplit(".", 1)[0]
+
+
+PARTS = {unit: module for module, units in MODULES.items() for unit in units}
+
+
+def module_of(path):
+    return PARTS.get(unit_of(path), path.rsplit("/", 1)[0])
+
+
+def read_includes():
+    """By file below src/: what it includes in quotes, and in angle brackets."""
+    includes = {}
+    for file in source_files(SOURCE):
+        found = INCLUDE.findall(file.read_text())
+        includes[file.relative_to(SOURCE).as_posix()] = ([quoted for quoted, _ in found if quoted],
+                                                         [angled for _, angled in found if angled])
+    return includes
+
+
+INCLUDES = read_includes()
+
+
+def find_cycle(graph):
+    """A path of nodes that ends where it began; empty if there is none."""
+    done, path = set(), []
+
+    def visit(node):
+        if node in path:
+            return path[path.index(node):] + [node]
+        if node in done:
+            return []
+        path.append(node)
+        for following in sorted(graph.get(node, ())):
+            if cycle := visit(following):
+                return cycle
+        path.pop()
+        done.add(node)
+        return []
+
+    for node in sorted(graph):
+        if cycle := visit(node):
+            return cycle
+    return []
 
 
 class Layers(unittest.TestCase):
-    def test_the_order_names_every_folder(self):
-        folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
-        self.assertEqual(folders - set(LAYERS), set(), "add new folders to the order")
+    def edges(self):
+        for file, (quoted, _) in INCLUDES.items():
+            for other in quoted:
+                yield file, other, module_of(file), module_of(other)
 
-    def test_files_include_only_the_folders_above_them(self):
-        wrong = [f"{file} includes {quoted}" for file, quoted, _ in includes() if quoted
-                 and LAYERS.index(folder_of(quoted)) > LAYERS.index(folder_of(file))]
+    def test_every_module_is_in_the_table(self):
+        missing = {module_of(file) for file in INCLUDES} - set(EDGES)
+        self.assertEqual(missing, set(), "add these to EDGES")
+        units = {unit_of(file) for file in INCLUDES}
+        self.assertEqual(set(PARTS) - units, set(), "MODULES names files that do not exist")
+
+    def test_files_include_only_what_the_table_allows(self):
+        wrong = [f"{file} includes {other}: {module} may not use {used}"
+                 for file, other, module, used in self.edges()
+                 if used != module and used not in EDGES.get(module, ())]
         self.assertEqual(wrong, [])
 
-    def test_files_include_each_other_by_the_path_below_src(self):
-        wrong = [f"{file} includes {quoted}" for file, quoted, _ in includes()
-                 if quoted and not (SOURCE / quoted).is_file()]
+    def test_the_table_has_no_edge_that_nothing_uses(self):
+        used = {(module, used) for _, _, module, used in self.edges()}
+        unused = [f"{module} -> {allowed}" for module, all_allowed in EDGES.items()
+                  for allowed in sorted(all_allowed) if (module, allowed) not in used]
+        self.assertEqual(unused, [], "remove these from EDGES")
+
+    def test_the_table_is_in_the_order_of_the_layers(self):
+        order = list(EDGES)
+        wrong = [f"{module} -> {used}" for module, allowed in EDGES.items() for used in sorted(allowed)
+                 if used not in order or order.index(used) >= order.index(module)]
+        self.assertEqual(wrong, [], "a module may use only modules above it: anything else makes a circle")
+
+    def test_leaf_tools_are_used_by_their_command_only(self):
+        wrong = [f"{file} includes {other}" for file, other, module, used in self.edges()
+                 if used in LEAVES and module != used and module not in LEAVES[used]]
         self.assertEqual(wrong, [])
 
-    def test_torch_begins_where_it_should(self):
-        first = LAYERS.index(TORCH_BEGINS_AT)
-        torch = {file: angled for file, _, angled in includes()
+    def test_files_are_included_by_their_path_below_src(self):
+        wrong = [f"{file} includes {other}" for file, other, _, _ in self.edges() if other not in INCLUDES]
+        self.assertEqual(wrong, [])
+
+    def test_no_files_include_each_other_in_a_circle(self):
+        cycle = find_cycle({file: quoted for file, (quoted, _) in INCLUDES.items()})
+        self.assertEqual(cycle, [])
+
+    def test_no_units_need_each_other_in_a_circle(self):
+        graph = {}
+        for file, (quoted, _) in INCLUDES.items():
+            unit = CIRCLES.get(unit_of(file), unit_of(file))
+            used = {CIRCLES.get(unit_of(other), unit_of(other)) for other in quoted}
+            graph.setdefault(unit, set()).update(used - {unit})
+        self.assertEqual(find_cycle(graph), [])
+
+
+class PublicHeaders(unittest.TestCase):
+    def test_public_headers_include_only_public_headers(self):
+        wrong, graph = [], {}
+        for file in source_files(PUBLIC):
+            name = file.relative_to(PUBLIC).as_posix()
+            found = INCLUDE.findall(file.read_text())
+            wrong += [f'{name} includes "{quoted}"' for quoted, _ in found if quoted]
+            graph[name] = [angled for _, angled in found if angled.startswith("lockstep/")]
+            wrong += [f"{name} includes <{angled}>" for _, angled in found
+                      if "/" in angled and not angled.startswith("lockstep/") and not TORCH.match(angled)]
+            wrong += [f"{name} includes <{angled}>, but is not in TORCH_HEADERS" for _, angled in found
+                      if (TORCH.match(angled) or angled in TORCH_HEADERS) and name not in TORCH_HEADERS]
+        self.assertEqual(wrong, [])
+        self.assertEqual(find_cycle(graph), [])
+
+
+class Torch(unittest.TestCase):
+    def test_torch_is_included_only_where_it_may_be(self):
+        torch = {(file, angled) for file, (_, all_angled) in INCLUDES.items() for angled in all_angled
                  if TORCH.match(angled) or angled in TORCH_HEADERS}
-        self.assertTrue(any(folder_of(file) == TORCH_BEGINS_AT for file in torch), "nothing was found")
-        wrong = [f"{file} includes {angled}" for file, angled in torch.items()
-                 if LAYERS.index(folder_of(file)) < first]
+        self.assertTrue(any(module_of(file) == "ddp" for file, _ in torch), "nothing was found")
+        wrong = [f"{file} includes {angled}" for file, angled in sorted(torch) if module_of(file) not in TORCH_MODULES]
         self.assertEqual(wrong, [])
 
-    def test_algorithms_do_not_know_the_transports(self):
-        wrong = [f"{file} includes {quoted}" for file, quoted, _ in includes()
-                 if any(file.startswith(folder + "/") for folder in TRANSPORT_FREE)
-                 and any(quoted.startswith(folder + "/") for folder in TRANSPORTS)]
+    def test_torch_free_modules_do_not_depend_on_torch_through_others(self):
+        # The command alone brings both sides together: it passes the engines to the training loop.
+        wrong = [f"{module} -> {used}" for module, allowed in EDGES.items() for used in sorted(allowed)
+                 if used in TORCH_MODULES and module not in TORCH_MODULES
+                 and (module, used) != ("cli/train", "engine/built_in")]
         self.assertEqual(wrong, [])
+
+
+class OneOwner(unittest.TestCase):
+    def check(self, pattern, owner, exceptions):
+        """Files outside `owner` that match, without the exceptions; and exceptions that do not match."""
+        expression = re.compile(pattern)
+        found = {}
+        for file in INCLUDES:
+            for number, line in enumerate((SOURCE / file).read_text().splitlines(), 1):
+                if not line.lstrip().startswith("//") and expression.search(line) and not file.startswith(owner):
+                    found.setdefault(file, f"{file}:{number}: {line.strip()}")
+        wrong = [line for file, line in found.items() if file not in exceptions]
+        return wrong, sorted(set(exceptions) - set(found))
+
+    def test_only_base_calls_the_system(self):
+        for what, (pattern, exceptions) in SYSTEM.items():
+            with self.subTest(what):
+                wrong, stale = self.check(pattern, "base/", exceptions)
+                self.assertEqual(wrong, [], what)
+                self.assertEqual(stale, [], "remove these from the exceptions")
+
+    def test_only_run_parses_the_files_of_a_run(self):
+        wrong, stale = self.check(r"json::parse\(", "run/", JSON_PARSERS)
+        self.assertEqual(wrong, [])
+        self.assertEqual(stale, [], "remove these from the exceptions")
 
 
 if __name__ == "__main__":

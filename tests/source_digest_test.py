@@ -18,7 +18,7 @@ target_include_directories(small PRIVATE src)
 MAIN = """#include "base/version.h"
 #include "comm/wire.h"
 #include <iostream>
-int main() { std::cout << lockstep::source_digest(); }
+int main() { std::cout << lockstep::internal::source_digest(); }
 """
 
 

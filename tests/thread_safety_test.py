@@ -8,23 +8,22 @@ import shlex
 import subprocess
 import unittest
 
-from layers_test import LAYERS, TORCH_BEGINS_AT, folder_of, includes
+from layers_test import INCLUDES, TORCH_MODULES, module_of
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1] / "src"
-TORCH_FREE = LAYERS[:LAYERS.index(TORCH_BEGINS_AT)]
 ANNOTATIONS = "base/thread_annotations.h"
 # Locks without annotations, which the analysis cannot see.
 PLAIN_LOCK = re.compile(r"std::((recursive_|shared_|timed_)*mutex|condition_variable(_any)?)\b")
 # Classes of Gloo and torch bring locks of their own. A visit to MPI hands its lock to the caller, which the analysis
 # cannot follow.
-MAY_LOCK_PLAINLY = {ANNOTATIONS, "comm/gloo/proved_mesh.cpp", "comm/mpi/mpi_runtime.h", "ddp/shared_state.cpp"}
+MAY_LOCK_PLAINLY = {ANNOTATIONS, "comm/gloo/authenticated_mesh.cpp", "comm/mpi/mpi_runtime.h", "ddp/shared_state.cpp"}
 
 
 def files_with_locks():
-    """Torch-free sources that include the annotations, directly or through other files."""
-    included = {}
-    for file, quoted, _ in includes():
-        included.setdefault(file, set()).add(quoted)
+    """Torch-free sources that include the annotations, directly or through other files, in folders that have locks."""
+    included = {file: quoted for file, (quoted, _) in INCLUDES.items()}
+    folders = {file.split("/")[0] for file, quoted in included.items() if ANNOTATIONS in quoted}
+    folders -= {"cli"}  # its one guarded class is not worth parsing CLI11 for every command
 
     def reaches(file, seen):
         if file == ANNOTATIONS:
@@ -33,7 +32,8 @@ def files_with_locks():
         return any(reaches(other, seen) for other in included.get(file, ()) if other not in seen)
 
     return [file for file in sorted(included)
-            if file.endswith(".cpp") and folder_of(file) in TORCH_FREE and reaches(file, set())]
+            if file.endswith(".cpp") and file.split("/")[0] in folders and module_of(file) not in TORCH_MODULES
+            and reaches(file, set())]
 
 
 def commands():
