@@ -1,4 +1,4 @@
-"""--elastic: a run goes on without workers that die, and ends as one that nothing happened to."""
+"""--elastic: a run survives workers that die, and ends with the weights of an undisturbed run."""
 import collections
 import os
 import signal

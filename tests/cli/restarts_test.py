@@ -1,4 +1,4 @@
-"""--restarts: a run whose worker died goes on, and ends as one that nothing happened to."""
+"""--restarts: a run whose worker died resumes, and ends with the weights of an undisturbed run."""
 import json
 import os
 import signal

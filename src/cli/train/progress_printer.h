@@ -1,4 +1,4 @@
-// Prints how a training goes on: a bar on a terminal, plain lines elsewhere.
+// Prints the progress of a training: a bar on a terminal, plain lines elsewhere.
 #pragma once
 
 #include "train/progress.h"

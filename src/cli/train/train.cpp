@@ -145,8 +145,7 @@ void train_as_worker(TrainCommand& command) {
   if (shows_result) write_json(command.view.json, run::to_json(summary));
 }
 
-/// The same in a run that goes on without workers that it loses: whoever is first in the end shows
-/// the result.
+/// The same in an elastic run: its first member at the end shows the result.
 void train_as_elastic_worker(TrainCommand& command) {
   hold_stop_requests();
   train::TrainConfig& config = command.config;
