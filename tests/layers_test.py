@@ -2,9 +2,10 @@
 system, and that no files include each other in a circle. A failure names the file and the edge.
 
 A module is a folder of src/, or a part of one: where some files of a folder lie below its sub-folders and others
-above them, MODULES lists the files of one part by their names without suffix. EDGES has the modules that each module
-may include. To add a folder, add a line to EDGES; to use a folder that is not in your module's line, add it there and
-say why in the commit. The order of the lines is the order of the layers: a module includes only modules above it.
+above them, MODULES lists the files of one part by their names without suffix. All of base/ is one module. EDGES has the
+modules that each module may include. To add a folder, add a line to EDGES; to use a folder that is not in your module's
+line, add it there and say why in the commit. The order of the lines is the order of the layers: a module includes only
+modules above it.
 """
 import pathlib
 import re
@@ -52,44 +53,59 @@ EDGES = {
     "comm/group": "base comm comm/collectives comm/flight comm/gloo comm/hierarchy comm/mpi comm/shm",
     "comm/thread": "base comm/group comm/shared",
     "simulate": "comm/recording",
-    "launch": "base comm comm/flight comm/group comm/mpi comm/shared comm/shm comm/thread",
-    "observe": "base launch",
+    "launch/environment": "base",
+    "launch/process": "base comm/flight comm/shm launch/environment",
+    "launch/hosts": "base launch/process",
+    "launch/rendezvous": "base comm comm/group comm/mpi comm/shared comm/thread launch/environment",
+    "launch/elastic": "base comm/group launch/environment launch/process launch/rendezvous",
+    "launch/nodes": "base launch/elastic launch/environment launch/process launch/rendezvous",
+    "launch": "base comm/group launch/elastic launch/environment launch/hosts launch/nodes launch/process "
+              "launch/rendezvous",
+    "observe": "base launch/process",
     "run": "base observe",
     "data": "base",
+    "data/fetch": "base data",
     "optim": "base",
-    "sync": "base comm comm/flight comm/group optim",
+    "sync/compression": "base comm comm/flight",
+    "sync": "base comm optim",
+    "sync/methods": "base comm comm/flight comm/group sync",
     "report": "base observe run",
     # It writes the requests that the program of simulate/ reads.
-    "predict": "base comm comm/collectives comm/group comm/recording launch observe run simulate sync",
+    "predict": "base comm comm/collectives comm/group comm/recording launch/process observe run simulate sync",
     "models/weights": "base data",
     "engine": "data models/weights observe sync",
-    "train/config": "base comm/group data engine launch models/weights observe optim run sync",
+    "train/config": "base comm/group data engine launch/elastic launch/hosts models/weights observe optim run sync",
     "train/progress": "run train/config",
     "train/checkpoint": "base models/weights sync train/config train/progress",
-    "train/step": "base comm/flight data engine models/weights observe optim run sync train/checkpoint train/config "
-                  "train/progress",
+    "train/step": "base comm/flight data engine models/weights observe optim run sync sync/methods train/checkpoint "
+                  "train/config train/progress",
     "train/policy": "engine run train/checkpoint train/config train/step",
     "train/record": "run train/policy",
     "train/elastic": "base run sync train/checkpoint train/config train/record",
-    "train": "base comm/flight engine launch models/weights observe optim run sync train/checkpoint train/config "
-             "train/elastic train/policy train/progress train/record train/step",
-    "study": "base launch models/weights run train/config",
-    "ddp": "base comm/flight comm/group data sync",
+    "train": "base comm/flight engine launch/elastic models/weights observe optim run sync train/checkpoint "
+             "train/config train/elastic train/policy train/progress train/record train/step",
+    "study": "base launch/hosts models/weights run train/config",
+    "ddp": "base comm/flight comm/group data sync sync/methods",
     "models": "base data models/weights",
     "engine/seeded_model": "base models",
-    "engine/onednn": "base data ddp engine engine/seeded_model launch models sync",
+    "engine/onednn/kernels": "base",
+    "engine/onednn/plan": "base data engine sync",
+    "engine/onednn/layers": "ddp engine engine/onednn/kernels engine/onednn/plan",
+    "engine/onednn/choice": "base data engine/onednn/layers engine/onednn/plan launch/hosts",
+    "engine/onednn": "base ddp engine engine/onednn/choice engine/onednn/layers engine/onednn/plan "
+                     "engine/seeded_model models",
     "engine/torch": "base ddp engine engine/seeded_model models observe",
     "engine/built_in": "base engine engine/onednn engine/torch",
-    "sequential_trainer": "base data ddp engine/onednn models optim sync train/step",
-    "cli": "base comm/group launch observe report run",
-    "cli/bench": "base cli comm launch observe",
-    "cli/data": "base cli data",
+    "sequential_trainer": "base data ddp engine/onednn models optim sync sync/methods train/step",
+    "cli": "base comm/group launch launch/environment launch/process launch/rendezvous observe report run",
+    "cli/bench": "base cli comm launch launch/environment observe",
+    "cli/data": "base cli data data/fetch",
     "cli/dataflow": "base cli dataflow report",
-    "cli/doctor": "base cli comm comm/shm launch observe",
-    "cli/launch": "cli launch",
-    "cli/train": "base cli cli/bench data engine/built_in launch run study train "
-                 "train/checkpoint train/config train/progress",
-    "cli/predict": "base cli cli/bench cli/train comm launch observe predict report run sync",
+    "cli/doctor": "base cli comm comm/shm launch/hosts observe",
+    "cli/launch": "cli launch launch/environment",
+    "cli/train": "base cli cli/bench data engine/built_in launch launch/elastic launch/environment launch/hosts run "
+                 "study train train/checkpoint train/config train/progress",
+    "cli/predict": "base cli cli/bench cli/train comm launch/hosts observe predict report run sync",
     "cli/handover": "cli cli/predict",
 }
 EDGES = {module: set(allowed.split()) for module, allowed in EDGES.items()}
@@ -98,8 +114,8 @@ EDGES = {module: set(allowed.split()) for module, allowed in EDGES.items()}
 LEAVES = {"dataflow": {"cli/dataflow"}, "predict": {"cli/predict"}, "simulate": {"predict"}}
 
 # Only these include torch. Everything else compiles, links and runs without it.
-TORCH_MODULES = {"ddp", "models", "engine/seeded_model", "engine/onednn", "engine/torch", "engine/built_in",
-                 "sequential_trainer"}
+TORCH_MODULES = {"ddp", "models", "engine/seeded_model", "engine/onednn", "engine/onednn/layers", "engine/onednn/choice",
+                 "engine/torch", "engine/built_in", "sequential_trainer"}
 TORCH = re.compile(r"(torch|ATen|c10)/")
 TORCH_HEADERS = {"lockstep/ddp.h", "lockstep/join.h", "lockstep/lockstep.h", "lockstep/sampler.h", "lockstep/tensor.h",
                  "lockstep/sequential_trainer.h", "lockstep/shared_state.h", "lockstep/sync_batch_norm.h"}
@@ -109,12 +125,12 @@ TORCH_HEADERS = {"lockstep/ddp.h", "lockstep/join.h", "lockstep/lockstep.h", "lo
 CIRCLES = {unit: circle[0] for circle in (
     ("comm/flight/flight_record", "comm/flight/flight_words"),
     ("comm/mpi/mpi_calls", "comm/mpi/mpi_runtime"),
-    ("launch/environment", "launch/slurm"),
+    ("launch/environment/environment", "launch/environment/slurm"),
     ("train/config/config", "train/config/options"),
     ("engine/onednn/choose_methods", "engine/onednn/onednn_engine", "engine/onednn/sequential_engine"),
     # Templates that are compiled once for each vector unit.
-    ("engine/onednn/tile_convolve", "engine/onednn/tile_gradients", "engine/onednn/tile_kernels",
-     "engine/onednn/tile_multiply", "engine/onednn/tile_stack", "engine/onednn/tile_vectors"),
+    ("engine/onednn/kernels/tile_convolve", "engine/onednn/kernels/tile_gradients", "engine/onednn/kernels/tile_kernels",
+     "engine/onednn/kernels/tile_multiply", "engine/onednn/kernels/tile_stack", "engine/onednn/kernels/tile_vectors"),
 ) for unit in circle}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
@@ -128,9 +144,9 @@ SYSTEM = {
         r"[Cc]lock::now\(|\b(clock_gettime|gettimeofday)\(", {
             "comm/shared/event_count.h": "a spin loop of microseconds",
             "comm/mpi/mpi_calls.cpp": "a polling loop of microseconds",
-            "engine/onednn/convolution_trial.cpp": "measures the CPU time of a thread",
+            "engine/onednn/choice/convolution_trial.cpp": "measures the CPU time of a thread",
         }),
-    "opens a socket (use base/socket.h)": (
+    "opens a socket (use base/net/socket.h)": (
         r"(?<![\w.>])::(socket|connect|bind|listen|accept4?)\(|\bgetaddrinfo\(", {
             "cli/doctor/tcp.cpp": "measures the kernel's TCP by itself",
         }),
@@ -140,12 +156,12 @@ SYSTEM = {
         "comm/mpi/mpi_link.cpp": "MPI_Comm_split has no time limit",
         "comm/thread/run_threads.cpp": "ranks that are threads",
         "data/prefetcher.h": "loads batches ahead",
-        "launch/output_relay.cpp": "reads what workers print",
-        "launch/store_server.cpp": "serves the rendezvous",
-        "sync/compressor.cpp": "compresses buckets during backward",
-        "sync/coordinator.cpp": "the coordinator's side of the exchange",
+        "launch/process/output_relay.cpp": "reads what workers print",
+        "launch/rendezvous/store_server.cpp": "serves the rendezvous",
+        "sync/compression/compressor.cpp": "compresses buckets during backward",
+        "sync/methods/coordinator.cpp": "the coordinator's side of the exchange",
         "sync/on_rank_zero.cpp": "rank 0 gives signs of life while its work runs",
-        "sync/server.h": "the server's side of the exchange",
+        "sync/methods/server.h": "the server's side of the exchange",
         "train/checkpoint/checkpoint_writer.cpp": "writes while training continues",
         "cli/doctor/memory.cpp": "measures memory with all cores",
         "cli/doctor/tcp.cpp": "the other end of a measurement",
@@ -157,18 +173,18 @@ SYSTEM = {
             "cli/doctor/build.cpp": "/proc",
             "cli/stop_request.cpp": "/dev/null, in a signal's thread",
             "comm/shm/segment.cpp": "shared memory",
-            "data/part_file.cpp": "appends to a download",
-            "data/unpack.cpp": "reads archives in blocks",
-            "launch/cores.cpp": "/sys",
-            "launch/descendants.cpp": "/dev/null, between fork and exec",
-            "launch/machine.cpp": "/proc and cgroups",
-            "launch/machine_description.cpp": "/proc",
+            "data/fetch/part_file.cpp": "appends to a download",
+            "data/fetch/unpack.cpp": "reads archives in blocks",
+            "launch/hosts/cores.cpp": "/sys",
+            "launch/process/descendants.cpp": "/dev/null, between fork and exec",
+            "launch/hosts/machine.cpp": "/proc and cgroups",
+            "launch/hosts/machine_description.cpp": "/proc",
             "launch/mpirun.cpp": "/dev/null, between fork and exec",
-            "launch/network_hosts.cpp": "a network namespace",
-            "launch/output_relay.cpp": "appends to the logs of workers",
-            "launch/process_table.cpp": "/proc",
-            "launch/program.cpp": "/dev/null, between fork and exec",
-            "launch/token_file.cpp": "needs the file's mode and owner",
+            "launch/hosts/network_hosts.cpp": "a network namespace",
+            "launch/process/output_relay.cpp": "appends to the logs of workers",
+            "launch/process/process_table.cpp": "/proc",
+            "launch/process/program.cpp": "/dev/null, between fork and exec",
+            "launch/environment/token_file.cpp": "needs the file's mode and owner",
             "observe/clock_offset.cpp": "/proc",
             "predict/simulator.cpp": "streams a large request",
             "run/run_folder.h": "appends to metrics.jsonl",
@@ -183,7 +199,7 @@ JSON_PARSERS = {
     "cli/bench/exchange.cpp": "results that the workers of bench send",
     "cli/dataflow/options.cpp": "--layers FILE",
     "dataflow/tensor_json.cpp": "tensors of dataflow",
-    "engine/onednn/choice_cache.cpp": "the cache of measured convolutions",
+    "engine/onednn/choice/choice_cache.cpp": "the cache of measured convolutions",
     "models/safetensors_reader.cpp": "the header of safetensors files",
     "predict/fit_file.cpp": "saved fits",
     "train/convolution_choice.cpp": "the choice that rank 0 broadcasts",
@@ -204,7 +220,8 @@ PARTS = {unit: module for module, units in MODULES.items() for unit in units}
 
 
 def module_of(path):
-    return PARTS.get(unit_of(path), path.rsplit("/", 1)[0])
+    folder = path.rsplit("/", 1)[0]
+    return PARTS.get(unit_of(path), "base" if folder.startswith("base/") else folder)
 
 
 def read_includes():
@@ -293,6 +310,17 @@ class Layers(unittest.TestCase):
             used = {CIRCLES.get(unit_of(other), unit_of(other)) for other in quoted}
             graph.setdefault(unit, set()).update(used - {unit})
         self.assertEqual(find_cycle(graph), [])
+
+
+class Sizes(unittest.TestCase):
+    def test_no_file_has_more_than_400_lines(self):
+        lengths = {file: len(file.read_text().splitlines()) for file in source_files(SOURCE) + source_files(PUBLIC)}
+        self.assertEqual([f"{file}: {length}" for file, length in lengths.items() if length > 400], [])
+
+    def test_no_folder_has_more_than_40_files(self):
+        folders = [folder for root in (SOURCE, PUBLIC, ROOT / "tests") for folder in (root, *root.rglob("*")) if folder.is_dir()]
+        counts = {folder: sum(file.is_file() for file in folder.iterdir()) for folder in folders}
+        self.assertEqual([f"{folder}: {count}" for folder, count in counts.items() if count > 40], [])
 
 
 class PublicHeaders(unittest.TestCase):

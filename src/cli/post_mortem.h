@@ -1,7 +1,7 @@
 // The post-mortem of a failed job: printed lines, and postmortem.json in the run folder.
 #pragma once
 
-#include "launch/outcome.h"
+#include "launch/process/outcome.h"
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,7 @@
 // Restarting a job after one of its workers died.
 #pragma once
 
-#include "launch/outcome.h"
+#include "launch/process/outcome.h"
 
 #include <csignal>
 #include <functional>

@@ -3,8 +3,8 @@
 #include <lockstep/error.h>
 
 #include "base/text.h"
-#include "launch/environment.h"
-#include "launch/store_client.h"
+#include "launch/environment/environment.h"
+#include "launch/rendezvous/store_client.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <lockstep/error.h>
 
-#include "base/quick_hash.h"
+#include "base/hash/quick_hash.h"
 #include "comm/flight/flight_recorder.h"
 #include "ddp/module_state.h"
 #include "sync/same_on_all.h"

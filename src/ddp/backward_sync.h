@@ -15,7 +15,7 @@
 #include "ddp/gradient_hooks.h"
 #include "ddp/module_watch.h"
 #include "ddp/participation.h"
-#include "sync/ddp.h"
+#include "sync/methods/ddp.h"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include <lockstep/error.h>
 
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 #include <lockstep/init.h>
 
 #include "comm/group_core.h"
-#include "launch/flight_recorders.h"
-#include "launch/join_run.h"
+#include "launch/process/flight_recorders.h"
+#include "launch/rendezvous/join_run.h"
 
 #include <unistd.h>
 

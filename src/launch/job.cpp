@@ -3,14 +3,14 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
-#include "base/handshake.h"
 #include "base/host_name.h"
-#include "launch/cores.h"
-#include "launch/elastic_watch.h"
-#include "launch/flight_recorders.h"
-#include "launch/network_hosts.h"
-#include "launch/process_table.h"
-#include "launch/program.h"
+#include "base/net/handshake.h"
+#include "launch/elastic/elastic_watch.h"
+#include "launch/hosts/cores.h"
+#include "launch/hosts/network_hosts.h"
+#include "launch/process/flight_recorders.h"
+#include "launch/process/process_table.h"
+#include "launch/process/program.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Starts this host's workers of a run with a rendezvous, and waits for their end.
 #pragma once
 
-#include "launch/node_launcher.h"
-#include "launch/output_relay.h"
-#include "launch/supervisor.h"
+#include "launch/nodes/node_launcher.h"
+#include "launch/process/output_relay.h"
+#include "launch/process/supervisor.h"
 
 #include <chrono>
 #include <functional>

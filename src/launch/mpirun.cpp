@@ -24,10 +24,10 @@
 
 #include "base/files.h"
 #include "base/temporary_file.h"
-#include "launch/cores.h"
-#include "launch/environment.h"
-#include "launch/flight_recorders.h"
-#include "launch/process_table.h"
+#include "launch/environment/environment.h"
+#include "launch/hosts/cores.h"
+#include "launch/process/flight_recorders.h"
+#include "launch/process/process_table.h"
 
 #include <fmt/format.h>
 

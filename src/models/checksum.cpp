@@ -3,7 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "models/stored_tensor.h"
 
 #include "base/check.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "base/text.h"
 
 #include <fmt/format.h>

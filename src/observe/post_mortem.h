@@ -3,7 +3,7 @@
 // flight recorders. A recorder may hold arbitrary values of the right types.
 #pragma once
 
-#include "launch/outcome.h"
+#include "launch/process/outcome.h"
 
 #include <optional>
 #include <string>

@@ -105,7 +105,7 @@ std::vector<Exchange> ddp(const MethodPlan& plan, const RecordedRun& run,
   return exchanges;
 }
 
-/// The same choice as in src/sync/sharded.cpp.
+/// The same choice as in src/sync/methods/sharded.cpp.
 Algorithm sharding_algorithm(const MethodPlan& plan, const RecordedWorld& world) {
   const bool one_host = world.hosts() == 1 && world.per_host > 1;
   const bool power_of_two = std::has_single_bit(static_cast<unsigned>(world.size));

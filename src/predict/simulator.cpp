@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/temporary_file.h"
 #include "comm/collectives/ring.h"
-#include "launch/tool.h"
+#include "launch/process/tool.h"
 #include "predict/pattern.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "report/event_records.h"
 
-#include "base/crc32c.h"
+#include "base/hash/crc32c.h"
 
 #include <bit>
 

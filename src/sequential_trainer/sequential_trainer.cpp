@@ -8,7 +8,7 @@
 #include "models/model.h"
 #include "optim/sgd.h"
 #include "sequential_trainer/tensor_batch.h"
-#include "sync/ddp.h"
+#include "sync/methods/ddp.h"
 #include "sync/same_on_all.h"
 #include "sync/shards.h"
 #include "train/replica.h"

@@ -9,7 +9,7 @@
 // machine, like one of several devices.
 #pragma once
 
-#include "launch/network_link.h"
+#include "launch/hosts/network_link.h"
 #include "run/summary.h"
 #include "train/config/config.h"
 

@@ -2,7 +2,7 @@
 
 #include <lockstep/error.h>
 
-#include "base/quick_hash.h"
+#include "base/hash/quick_hash.h"
 #include "base/text.h"
 
 #include <fmt/format.h>

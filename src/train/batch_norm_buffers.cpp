@@ -1,6 +1,6 @@
 #include "train/batch_norm_buffers.h"
 
-#include "sync/rank_zero_average.h"
+#include "sync/methods/rank_zero_average.h"
 
 #include <algorithm>
 #include <cstring>

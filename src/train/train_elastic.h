@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/engines.h"
-#include "launch/elastic_membership.h"
+#include "launch/elastic/elastic_membership.h"
 #include "run/summary.h"
 #include "train/config/config.h"
 #include "train/progress.h"

@@ -1,12 +1,12 @@
 #include <lockstep/error.h>
 
 #include "base/check.h"
-#include "base/crc32c.h"
 #include "base/deadline.h"
 #include "base/files.h"
 #include "base/folder_lock.h"
+#include "base/hash/crc32c.h"
+#include "base/hash/sha256.h"
 #include "base/random.h"
-#include "base/sha256.h"
 #include "base/text.h"
 
 #include <gtest/gtest.h>

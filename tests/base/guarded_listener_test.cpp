@@ -1,6 +1,6 @@
 // Real sockets on loopback: which connections are accepted, which are not, and that the latter do
 // not affect others.
-#include "base/guarded_listener.h"
+#include "base/net/guarded_listener.h"
 
 #include <lockstep/error.h>
 

@@ -1,4 +1,4 @@
-#include "base/handshake.h"
+#include "base/net/handshake.h"
 
 #include <gtest/gtest.h>
 

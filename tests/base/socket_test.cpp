@@ -1,4 +1,4 @@
-#include "base/socket.h"
+#include "base/net/socket.h"
 
 #include <lockstep/error.h>
 

@@ -6,6 +6,7 @@ import pathlib
 import pty
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -16,6 +17,11 @@ HANGS = 300  # seconds after which a program counts as hanging; no claim about i
 # A training that takes a moment, and what makes one last until it is stopped.
 SMALL = ["--limit", 32, "--batch", 16]
 ENDLESS = [*SMALL, "--epochs", 10**9, "--log-every", 1]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 def stat_of(process):

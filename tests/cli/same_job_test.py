@@ -4,9 +4,8 @@ import shutil
 import subprocess
 import unittest
 
-from elastic_runs import free_port
 from other_data import FIRST_LABEL, FIRST_PIXEL, LABELS, SHIPPED, TEST_IMAGES, copy_with_other_byte
-from program import BINARY, HANGS, ProgramTest, clean_environment
+from program import BINARY, HANGS, ProgramTest, clean_environment, free_port
 
 JOB = {"--limit": 32, "--batch": 16, "--trace": 0, "--run-dir": "run"}
 # Rank 1 gets $OTHER, the others $USUAL; mpirun and srun name the rank in variables of their own.

@@ -7,8 +7,7 @@ import subprocess
 import time
 import unittest
 
-from launch_nodes_test import free_port
-from program import BINARY, ENDLESS, HANGS, SMALL, ProgramTest, children_of, clean_environment
+from program import BINARY, ENDLESS, HANGS, SMALL, ProgramTest, children_of, clean_environment, free_port
 
 ANNOUNCED = "lockstep: stopping after the current step, with a checkpoint; a second signal ends the run at once, without one\n"
 HURRIED = "lockstep: ending at once, without a checkpoint\n"

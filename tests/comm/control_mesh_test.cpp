@@ -3,7 +3,7 @@
 
 #include <lockstep/error.h>
 
-#include "base/frame.h"
+#include "base/net/frame.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>

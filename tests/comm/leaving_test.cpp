@@ -9,7 +9,7 @@
 #include "comm/split.h"
 #include "comm/transports.h"
 #include "launch/job.h"
-#include "launch/join_run.h"
+#include "launch/rendezvous/join_run.h"
 #include "support/ranks.h"
 
 #include <gtest/gtest.h>

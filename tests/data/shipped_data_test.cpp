@@ -1,6 +1,6 @@
 // The checksums in the README of the shipped data are those of the files.
 #include "base/files.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "base/text.h"
 
 #include <gtest/gtest.h>

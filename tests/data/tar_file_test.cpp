@@ -1,4 +1,4 @@
-#include "data/tar_file.h"
+#include "data/fetch/tar_file.h"
 
 #include <lockstep/error.h>
 

@@ -1,7 +1,7 @@
 // Writers of valid and damaged tar archives.
 #pragma once
 
-#include "data/tar_file.h"
+#include "data/fetch/tar_file.h"
 
 #include <fmt/format.h>
 

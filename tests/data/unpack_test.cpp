@@ -1,10 +1,10 @@
 // Unpacking of downloaded archives.
-#include "data/unpack.h"
+#include "data/fetch/unpack.h"
 
 #include <lockstep/error.h>
 
-#include "base/sha256.h"
-#include "data/part_file.h"
+#include "base/hash/sha256.h"
+#include "data/fetch/part_file.h"
 #include "data_files.h"
 #include "tar_files.h"
 

@@ -1,8 +1,8 @@
 // The choice of a convolution's methods, by given and by measured times.
 #include <lockstep/error.h>
 
-#include "engine/onednn/convolution_trial.h"
-#include "engine/onednn/measured_methods.h"
+#include "engine/onednn/choice/convolution_trial.h"
+#include "engine/onednn/choice/measured_methods.h"
 #include "engine/onednn_support.h"
 #include "support/environment.h"
 #include "support/temporary_folder.h"

@@ -1,7 +1,7 @@
 // Batch norm's kernels agree with their definitions, and with each other to the bit.
 #include "base/random.h"
 #include "base/vector_unit.h"
-#include "engine/onednn/norm_kernels.h"
+#include "engine/onednn/kernels/norm_kernels.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

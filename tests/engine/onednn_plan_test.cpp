@@ -1,9 +1,9 @@
 // Plans: memory, layouts, and the description of torch modules.
 #include <lockstep/error.h>
 
-#include "engine/onednn/arena.h"
 #include "engine/onednn/describe.h"
-#include "engine/onednn/plan_graph.h"
+#include "engine/onednn/layers/plan_graph.h"
+#include "engine/onednn/plan/arena.h"
 #include "models/model.h"
 #include "support/errors.h"
 

@@ -1,7 +1,7 @@
 // Our max pool agrees with its definition, in every version to the bit.
 #include "base/random.h"
 #include "base/vector_unit.h"
-#include "engine/onednn/pool_kernels.h"
+#include "engine/onednn/kernels/pool_kernels.h"
 
 #include <gtest/gtest.h>
 

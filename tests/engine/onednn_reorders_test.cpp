@@ -1,7 +1,7 @@
 // The reorders of each model's plans: no activations, no gradients, and weights only for direct
 // passes back to the input, once each.
 #include "engine/onednn/describe.h"
-#include "engine/onednn/plan_graph.h"
+#include "engine/onednn/layers/plan_graph.h"
 #include "models/model.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Our tile kernels, in every version and with any number of threads, compared with torch in
 // float64.
-#include "engine/onednn/tile_kernels.h"
+#include "engine/onednn/kernels/tile_kernels.h"
 #include "engine/onednn_support.h"
 
 #include <limits>

@@ -3,8 +3,8 @@
 // steps at once.
 #include <lockstep/error.h>
 
-#include "base/frame.h"
-#include "base/handshake.h"
+#include "base/net/frame.h"
+#include "base/net/handshake.h"
 #include "comm/mesh/control_link.h"
 #include "comm/mesh/peer_hello.h"
 #include "fuzz.h"

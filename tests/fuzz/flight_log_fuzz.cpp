@@ -1,6 +1,6 @@
 // A flight recorder's memory after a faulty rank: bytes of the input overwrite a valid one. The
 // records that are read must be valid and printable.
-#include "base/quick_hash.h"
+#include "base/hash/quick_hash.h"
 #include "comm/flight/flight_log.h"
 #include "comm/flight/flight_recorder.h"
 #include "fuzz.h"

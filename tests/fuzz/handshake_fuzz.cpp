@@ -1,6 +1,6 @@
 // Two ends with one token, and the input in between: it may forward, cut, change or add bytes. Only
 // unchanged bytes may lead to a proof.
-#include "base/handshake.h"
+#include "base/net/handshake.h"
 #include "fuzz.h"
 
 namespace lockstep::internal::fuzz {

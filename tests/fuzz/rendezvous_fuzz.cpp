@@ -1,8 +1,8 @@
 // The server's side of several connections to the rendezvous at once: before the handshake, and
 // after a connection has proved the token. The input decides which connection sends what.
-#include "base/handshake.h"
+#include "base/net/handshake.h"
 #include "fuzz.h"
-#include "launch/store_session.h"
+#include "launch/rendezvous/store_session.h"
 
 #include <array>
 #include <optional>

@@ -2,7 +2,7 @@
 #include <lockstep/error.h>
 
 #include "fuzz.h"
-#include "launch/store_request.h"
+#include "launch/rendezvous/store_request.h"
 
 namespace lockstep::internal::fuzz {
 

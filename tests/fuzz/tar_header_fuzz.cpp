@@ -1,7 +1,7 @@
 // The headers of a downloaded archive: every accepted header must be safe to unpack.
 #include <lockstep/error.h>
 
-#include "data/tar_file.h"
+#include "data/fetch/tar_file.h"
 #include "fuzz.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "launch/cores.h"
+#include "launch/hosts/cores.h"
 
 #include <gtest/gtest.h>
 

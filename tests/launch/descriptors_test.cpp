@@ -5,10 +5,10 @@
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
-#include "base/guarded_listener.h"
+#include "base/net/guarded_listener.h"
 #include "launch/job.h"
-#include "launch/store_client.h"
-#include "launch/store_server.h"
+#include "launch/rendezvous/store_client.h"
+#include "launch/rendezvous/store_server.h"
 #include "support/descriptors.h"
 #include "support/errors.h"
 

@@ -1,7 +1,7 @@
 // A group that changes during a run: real processes, some of which end.
-#include "launch/elastic_membership.h"
+#include "launch/elastic/elastic_membership.h"
 
-#include "launch/elastic_keys.h"
+#include "launch/elastic/elastic_keys.h"
 #include "launch/job.h"
 #include "launch/membership_workers.h"
 

@@ -1,4 +1,4 @@
-#include "launch/environment.h"
+#include "launch/environment/environment.h"
 
 #include <lockstep/error.h>
 

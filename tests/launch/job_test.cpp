@@ -5,10 +5,10 @@
 #include <lockstep/init.h>
 
 #include "base/files.h"
-#include "base/socket.h"
-#include "launch/cores.h"
-#include "launch/environment.h"
-#include "launch/store_client.h"
+#include "base/net/socket.h"
+#include "launch/environment/environment.h"
+#include "launch/hosts/cores.h"
+#include "launch/rendezvous/store_client.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 

@@ -1,11 +1,11 @@
 // Joining a run by hand, with torchrun's variables, and errors in them.
-#include "launch/join_run.h"
+#include "launch/rendezvous/join_run.h"
 
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
-#include "base/socket.h"
-#include "launch/store_server.h"
+#include "base/net/socket.h"
+#include "launch/rendezvous/store_server.h"
 #include "support/errors.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "launch/lines.h"
+#include "launch/process/lines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Limits of control groups, read from folders that look like the kernel's.
-#include "launch/machine.h"
+#include "launch/hosts/machine.h"
 
 #include "base/files.h"
-#include "launch/machine_description.h"
+#include "launch/hosts/machine_description.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Workers of an elastic run in tests.
 #pragma once
 
-#include "launch/elastic_membership.h"
+#include "launch/elastic/elastic_membership.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
 // The speed of links as text, and hosts that are network namespaces: root only, skipped elsewhere.
-#include "launch/network_hosts.h"
+#include "launch/hosts/network_hosts.h"
 
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
 #include "base/deadline.h"
 #include "launch/job.h"
-#include "launch/tool.h"
+#include "launch/process/tool.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // The messages between launchers on several hosts. Whole runs on two "hosts" are in
-// tests/cli/launch_nodes_test.py.
+// tests/cli/launch/launch_nodes_test.py.
 #include <lockstep/error.h>
 
-#include "launch/node_hub.h"
-#include "launch/node_link.h"
+#include "launch/nodes/node_hub.h"
+#include "launch/nodes/node_link.h"
 
 #include <gtest/gtest.h>
 

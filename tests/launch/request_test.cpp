@@ -1,5 +1,5 @@
 // Ranks with different requests: each learns the requests of all, before there is a group.
-#include "launch/request.h"
+#include "launch/rendezvous/request.h"
 
 #include <lockstep/error.h>
 #include <lockstep/init.h>
@@ -8,8 +8,8 @@
 #include "base/version.h"
 #include "launch/job.h"
 #include "launch/membership_workers.h"
-#include "launch/store_client.h"
-#include "launch/store_server.h"
+#include "launch/rendezvous/store_client.h"
+#include "launch/rendezvous/store_server.h"
 #include "support/temporary_folder.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 // A leftover process of a run cannot join another run, although it knows the port and the token.
-#include "launch/run_identity.h"
+#include "launch/environment/run_identity.h"
 
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
 #include "comm/mesh/peer_sockets.h"
-#include "launch/join_run.h"
-#include "launch/store_client.h"
-#include "launch/store_server.h"
+#include "launch/rendezvous/join_run.h"
+#include "launch/rendezvous/store_client.h"
+#include "launch/rendezvous/store_server.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "launch/slurm.h"
+#include "launch/environment/slurm.h"
 
 #include <lockstep/error.h>
 

@@ -1,11 +1,11 @@
 // Requests to the store whose connection is lost are sent again on a new one.
 #include <lockstep/error.h>
 
-#include "base/frame.h"
-#include "base/wake_event.h"
-#include "launch/run_identity.h"
-#include "launch/store_client.h"
-#include "launch/store_server.h"
+#include "base/net/frame.h"
+#include "base/net/wake_event.h"
+#include "launch/environment/run_identity.h"
+#include "launch/rendezvous/store_client.h"
+#include "launch/rendezvous/store_server.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>

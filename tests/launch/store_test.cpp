@@ -1,8 +1,8 @@
 #include <lockstep/error.h>
 
 #include "base/random.h"
-#include "launch/store_client.h"
-#include "launch/store_server.h"
+#include "launch/rendezvous/store_client.h"
+#include "launch/rendezvous/store_server.h"
 #include "support/errors.h"
 
 #include <gtest/gtest.h>

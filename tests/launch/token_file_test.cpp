@@ -1,4 +1,4 @@
-#include "launch/token_file.h"
+#include "launch/environment/token_file.h"
 
 #include <lockstep/error.h>
 

@@ -3,7 +3,7 @@
 
 #include <lockstep/error.h>
 
-#include "launch/tool.h"
+#include "launch/process/tool.h"
 #include "predict/simulator.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"

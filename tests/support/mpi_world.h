@@ -5,7 +5,7 @@
 
 #include <lockstep/group.h>
 
-#include "launch/join_run.h"
+#include "launch/rendezvous/join_run.h"
 
 #include <functional>
 #include <optional>

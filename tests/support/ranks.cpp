@@ -6,7 +6,7 @@
 #include "comm/group_core.h"
 #include "comm/hierarchy/hierarchical_transport.h"
 #include "launch/job.h"
-#include "launch/join_run.h"
+#include "launch/rendezvous/join_run.h"
 #include "support/mpi_world.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include "support/errors.h"
 #include "support/ranks.h"
 #include "support/trained_ranks.h"
-#include "sync/ddp.h"
+#include "sync/methods/ddp.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

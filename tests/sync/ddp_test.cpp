@@ -1,5 +1,5 @@
 // Buckets that are reduced while backward runs, and ranks that stay in step when one of them fails.
-#include "sync/ddp.h"
+#include "sync/methods/ddp.h"
 
 #include <lockstep/error.h>
 

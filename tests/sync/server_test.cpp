@@ -1,6 +1,6 @@
 // Parameter servers: synchronous ones average, asynchronous ones bound each worker's lead, and a
 // rank that dies is named.
-#include "sync/server.h"
+#include "sync/methods/server.h"
 
 #include "support/ranks.h"
 #include "support/trained_ranks.h"

@@ -1,5 +1,5 @@
 // sharded: each rank updates its parts, and the weights are those of ddp to the bit.
-#include "sync/sharded.h"
+#include "sync/methods/sharded.h"
 
 #include "base/random.h"
 #include "support/ranks.h"

@@ -2,7 +2,7 @@
 // SequentialTrainer share.
 #include "optim/sgd.h"
 #include "support/errors.h"
-#include "sync/ddp.h"
+#include "sync/methods/ddp.h"
 #include "train/replica.h"
 
 #include <gtest/gtest.h>

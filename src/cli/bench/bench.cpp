@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/transport_list.h"
 #include "comm/algorithms.h"
-#include "launch/environment.h"
+#include "launch/environment/environment.h"
 
 #include <fmt/format.h>
 

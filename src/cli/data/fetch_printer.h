@@ -1,7 +1,7 @@
 // Prints the progress of a download: a bar on a terminal, plain lines elsewhere.
 #pragma once
 
-#include "data/fetch.h"
+#include "data/fetch/fetch.h"
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 // job.
 #include "cli/command.h"
 #include "cli/doctor/finding.h"
-#include "launch/machine.h"
+#include "launch/hosts/machine.h"
 
 #include <fmt/format.h>
 

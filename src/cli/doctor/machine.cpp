@@ -1,11 +1,11 @@
 // Findings about cores, vector units, memory and limits.
-#include "launch/machine.h"
+#include "launch/hosts/machine.h"
 
 #include "base/text.h"
 #include "base/vector_unit.h"
 #include "cli/doctor/finding.h"
 #include "comm/kernels.h"
-#include "launch/cores.h"
+#include "launch/hosts/cores.h"
 
 #include <fmt/format.h>
 

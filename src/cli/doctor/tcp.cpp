@@ -2,7 +2,7 @@
 
 #include "base/deadline.h"
 #include "base/files.h"
-#include "base/socket.h"
+#include "base/net/socket.h"
 #include "cli/doctor/measure.h"
 #include "observe/statistics.h"
 

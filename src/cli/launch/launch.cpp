@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "cli/post_mortem.h"
 #include "cli/restarts.h"
+#include "launch/environment/token_file.h"
 #include "launch/job.h"
-#include "launch/token_file.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <lockstep/error.h>
 
-#include "launch/environment.h"
-#include "launch/token_file.h"
+#include "launch/environment/environment.h"
+#include "launch/environment/token_file.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "cli/predict/fit.h"
 #include "cli/predict/tables.h"
 #include "cli/train/study_runs.h"
-#include "launch/machine.h"
+#include "launch/hosts/machine.h"
 #include "observe/statistics.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "cli/bench/start.h"
 #include "cli/transport_list.h"
-#include "launch/machine.h"
+#include "launch/hosts/machine.h"
 
 #include <map>
 #include <tuple>

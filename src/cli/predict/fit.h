@@ -1,7 +1,7 @@
 // Measures a transport of this machine, to fit the cost model to it.
 #pragma once
 
-#include "launch/network_hosts.h"
+#include "launch/hosts/network_hosts.h"
 #include "predict/fit.h"
 
 #include <string>

@@ -5,7 +5,7 @@
 #include "base/cache_folder.h"
 #include "base/text.h"
 #include "cli/transport_list.h"
-#include "launch/machine.h"
+#include "launch/hosts/machine.h"
 #include "predict/fit.h"
 #include "sync/sync_method.h"
 

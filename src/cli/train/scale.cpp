@@ -3,7 +3,7 @@
 #include "cli/train/scale_bench.h"
 #include "cli/train/scale_options.h"
 #include "cli/train/study_runs.h"
-#include "launch/network_hosts.h"
+#include "launch/hosts/network_hosts.h"
 #include "study/scale_report.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // What bench achieves with the messages of a training step: the measure of a run's bandwidth.
 #pragma once
 
-#include "launch/network_hosts.h"
+#include "launch/hosts/network_hosts.h"
 #include "study/scale.h"
 #include "study/step_sizes.h"
 

@@ -6,9 +6,9 @@
 #include "cli/shipped_data.h"
 #include "data/image_set.h"
 #include "data/synthetic.h"
-#include "launch/cores.h"
-#include "launch/machine.h"
-#include "launch/network_hosts.h"
+#include "launch/hosts/cores.h"
+#include "launch/hosts/machine.h"
+#include "launch/hosts/network_hosts.h"
 #include "train/config/options.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 #include "cli/train/train_options.h"
 #include "cli/waiting_notice.h"
 #include "engine/make_engine.h"
-#include "launch/environment.h"
+#include "launch/environment/environment.h"
 #include "run/run_folder.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/config/options.h"

@@ -1,6 +1,6 @@
 #include "comm/flight/flight_log.h"
 
-#include "base/quick_hash.h"
+#include "base/hash/quick_hash.h"
 #include "comm/flight/flight_words.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "comm/flight/flight_recorder.h"
 
 #include "base/deadline.h"
-#include "base/quick_hash.h"
+#include "base/hash/quick_hash.h"
 #include "comm/flight/flight_words.h"
 
 namespace lockstep::internal::comm {

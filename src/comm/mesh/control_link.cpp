@@ -2,7 +2,7 @@
 
 #include <lockstep/error.h>
 
-#include "base/frame.h"
+#include "base/net/frame.h"
 
 #include <sys/socket.h>
 

@@ -9,8 +9,8 @@
 // Thread safety: any thread; agree is called by one thread at a time.
 #pragma once
 
+#include "base/net/wake_event.h"
 #include "base/thread_annotations.h"
-#include "base/wake_event.h"
 #include "comm/failure_attribution.h"
 #include "comm/mesh/control_link.h"
 

@@ -1,6 +1,7 @@
 // ControlMessage: what the ranks of a network transport tell each other besides the data: their
 // next collective, the messages they send, that they are waiting, and that they leave. Messages
-// travel in frames (base/frame.h). Bytes from the network are not trusted: every field is checked.
+// travel in frames (base/net/frame.h). Bytes from the network are not trusted: every field is
+// checked.
 #pragma once
 
 #include "comm/fingerprint.h"

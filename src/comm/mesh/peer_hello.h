@@ -3,7 +3,7 @@
 // in pieces, together with bytes that follow it, or be invalid.
 #pragma once
 
-#include "base/guarded_listener.h"
+#include "base/net/guarded_listener.h"
 
 #include <cstddef>
 #include <optional>

@@ -4,7 +4,7 @@
 // rank's place.
 #pragma once
 
-#include "base/guarded_listener.h"
+#include "base/net/guarded_listener.h"
 #include "comm/membership.h"
 
 #include <string>

@@ -12,6 +12,7 @@
 
 #include "comm/failure_attribution.h"
 #include "comm/fingerprint.h"
+#include "comm/shared/channel.h"
 #include "comm/shared/event_count.h"
 
 #include <array>
@@ -86,16 +87,6 @@ struct GroupHeader {
 /// have no receive yet.
 enum class Traffic { user, collective };
 constexpr std::size_t kTraffics = 2;
-
-/// A ring buffer with one writer and one reader. Positions only grow; modulo kCapacity they are
-/// indices.
-struct Channel {
-  static constexpr std::size_t kCapacity = 128 * 1024;
-
-  alignas(64) std::atomic<std::uint64_t> written{0};
-  alignas(64) std::atomic<std::uint64_t> read{0};
-  alignas(64) std::array<std::byte, kCapacity> bytes;
-};
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
               "atomics must work across processes");

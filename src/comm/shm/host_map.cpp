@@ -3,7 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/descriptors.h"
-#include "base/handshake.h"
+#include "base/net/handshake.h"
 #include "base/text.h"
 #include "comm/shm/segment.h"
 

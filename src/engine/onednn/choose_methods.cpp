@@ -1,8 +1,8 @@
 #include "engine/onednn/choose_methods.h"
 
-#include "engine/onednn/convolution_rule.h"
+#include "engine/onednn/choice/measured_methods.h"
 #include "engine/onednn/describe.h"
-#include "engine/onednn/measured_methods.h"
+#include "engine/onednn/plan/convolution_rule.h"
 #include "engine/seeded_model.h"
 
 namespace lockstep::internal::engine {

@@ -1,8 +1,8 @@
 // Chooses the methods of a model's convolutions by an engine's options.
 #pragma once
 
-#include "engine/onednn/convolution_method.h"
 #include "engine/onednn/onednn_engine.h"
+#include "engine/onednn/plan/convolution_method.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
 

@@ -1,7 +1,7 @@
 // Describes torch modules as a layer graph, for which a plan can be made.
 #pragma once
 
-#include "engine/onednn/layer_graph.h"
+#include "engine/onednn/plan/layer_graph.h"
 #include "models/classifier.h"
 
 #include <torch/torch.h>

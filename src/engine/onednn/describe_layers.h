@@ -1,7 +1,7 @@
 // Description: builds a layer graph from torch's modules, layer by layer.
 #pragma once
 
-#include "engine/onednn/layer_graph.h"
+#include "engine/onednn/plan/layer_graph.h"
 
 #include <torch/torch.h>
 

@@ -3,7 +3,7 @@
 #include <lockstep/error.h>
 
 #include "data/image_set.h"
-#include "launch/cores.h"
+#include "launch/hosts/cores.h"
 #include "models/model_names.h"
 #include "train/config/options.h"
 #include "train/config/slowdown.h"

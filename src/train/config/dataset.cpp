@@ -1,6 +1,6 @@
 #include "train/config/dataset.h"
 
-#include "base/quick_hash.h"
+#include "base/hash/quick_hash.h"
 #include "data/image_set.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "train/config/machines.h"
 
-#include "launch/cores.h"
-#include "launch/machine.h"
+#include "launch/hosts/cores.h"
+#include "launch/hosts/machine.h"
 #include "observe/clock_offset.h"
 
 #include <sys/stat.h>

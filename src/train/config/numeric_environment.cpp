@@ -1,7 +1,7 @@
 #include "train/config/numeric_environment.h"
 
 #include "base/vector_unit.h"
-#include "launch/machine_description.h"
+#include "launch/hosts/machine_description.h"
 #include "sync/broadcast_text.h"
 
 #include <fmt/format.h>

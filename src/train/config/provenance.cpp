@@ -1,7 +1,7 @@
 #include "train/config/provenance.h"
 
 #include "base/version.h"
-#include "launch/machine_description.h"
+#include "launch/hosts/machine_description.h"
 
 namespace lockstep::internal::train {
 

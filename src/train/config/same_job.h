@@ -5,7 +5,7 @@
 
 #include <lockstep/group.h>
 
-#include "launch/elastic_membership.h"
+#include "launch/elastic/elastic_membership.h"
 #include "train/config/config.h"
 #include "train/config/dataset.h"
 

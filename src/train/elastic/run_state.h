@@ -1,7 +1,7 @@
 // RunState: everything that a worker of an elastic run knows about the run. It survives the group
 // that the worker trained in: after a worker is lost or joins, the remaining workers form a new
-// group (see launch/elastic_membership.h), the worker that is furthest broadcasts its state, and
-// all workers repeat the step that was not finished.
+// group (see launch/elastic/elastic_membership.h), the worker that is furthest broadcasts its
+// state, and all workers repeat the step that was not finished.
 //
 // A step is done for a worker as soon as it has the gradients, records and batch-norm statistics of
 // all ranks; the update after that is local and cannot fail. So after a loss some workers may be

@@ -1,0 +1,55 @@
+#include "data/fetch/part_file.h"
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace lockstep::internal::data {
+
+void PartFile::fail(std::string_view what) const {
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  throw WriteError(
+      fmt::format("{}: cannot {}: {}{}", path_.string(), what, last_system_error(),
+                  full ? ": free some space, or choose another folder with --to, then run "
+                         "the same command again"
+                       : ""));
+}
+
+PartFile::PartFile(const std::filesystem::path& path)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+  if (!file_) fail("create");
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+    throw WriteError(
+        fmt::format("{}: another process is writing it: wait for it to end", path_.string()));
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) fail("read its size");
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+void PartFile::append(std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t put = ::write(file_.get(), content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("write");
+    bytes_ += static_cast<std::uint64_t>(put);
+    content.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void PartFile::clear() {
+  if (::ftruncate(file_.get(), 0) != 0) fail("write");
+  bytes_ = 0;
+}
+
+void PartFile::finish(const std::filesystem::path& path) {
+  if (::fsync(file_.get()) != 0 || ::rename(path_.c_str(), path.c_str()) != 0) fail("write");
+}
+
+}  // namespace lockstep::internal::data

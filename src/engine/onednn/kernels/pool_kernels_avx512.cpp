@@ -1,0 +1,10 @@
+#include "engine/onednn/kernels/pool_kernels.inl"
+
+namespace lockstep::internal::engine::onednn {
+
+const PoolKernels& avx512_pool_kernels() {
+  static const PoolKernels kernels{"avx512", forward, backward};
+  return kernels;
+}
+
+}  // namespace lockstep::internal::engine::onednn

@@ -1,0 +1,171 @@
+#include "launch/rendezvous/request.h"
+
+#include <lockstep/error.h>
+
+#include "base/first_difference.h"
+#include "base/hash/quick_hash.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "comm/auto_table.h"
+#include "launch/rendezvous/store_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+namespace lockstep::internal::launch {
+
+namespace {
+
+using Request = std::vector<std::string>;
+
+constexpr const char* kArrival = "all ranks' arrival";
+/// The first line published by a rank that cannot join; the reason follows.
+constexpr const char* kFailed = "cannot join";
+/// How long to wait for ranks that may not arrive, when others have a difference to report.
+constexpr std::chrono::seconds kForTheRest(3);
+/// Limit on the message, because the list of ranks may be long.
+constexpr std::size_t kLongestVerdict = 4096;
+
+std::string request_key(int rank) {
+  return fmt::format("request/{}", rank);
+}
+
+std::string heard_key(int rank) {
+  return fmt::format("heard/{}", rank);
+}
+
+std::string table_line() {
+  const std::string table = comm::format_auto_table(comm::auto_table());
+  return fmt::format("algorithms by a table (LOCKSTEP_AUTO_TABLE) of checksum {:016x}",
+                     quick_hash(std::as_bytes(std::span(table))));
+}
+
+std::string name_failure(int rank, const std::string& why) {
+  return fmt::format("rank {} cannot join the run: {}", rank, why);
+}
+
+/// A rank's request. Throws PeerLostError if it cannot join.
+Request request_of(comm::Store& store, int rank, const Deadline& deadline) {
+  Request request = split(store.get(request_key(rank), deadline, rank), '\n');
+  if (request.front() != kFailed) return request;
+  const std::string why = fmt::format("{}", fmt::join(request.begin() + 1, request.end(), "\n"));
+  throw PeerLostError(rank, name_failure(rank, why));
+}
+
+/// The requests of all ranks. Once two differ, the rest is waited for only a moment.
+std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers, bool elastic,
+                                                 const Deadline& deadline) {
+  std::vector<std::optional<Request>> requests;
+  std::optional<Deadline> soon;
+  for (int rank = 0; rank < workers; ++rank) {
+    requests.emplace_back();
+    try {
+      requests.back() = request_of(store, rank, soon ? *soon : deadline);
+    } catch (const PeerLostError&) {
+      if (!elastic && !soon) throw;
+    } catch (const TimeoutError& late) {
+      if (!soon) throw TimeoutError(late.what(), rank);
+    }
+    if (!soon && requests.back() && *requests.back() != requests.front())
+      soon = Deadline::after(kForTheRest);
+  }
+  return requests;
+}
+
+std::string verdict_on_lost(int rank, const std::string& how) {
+  return fmt::format("{} {}", rank, how);
+}
+
+/// The result that rank 0 publishes: empty if all requests are the same, else −1 and the
+/// difference, or the rank that has ended and how.
+std::string judge(comm::Store& store, int workers, bool elastic, const Deadline& deadline) {
+  std::string verdict;
+  try {
+    verdict = first_difference(all_requests(store, workers, elastic, deadline));
+    if (!verdict.empty()) verdict = "-1 " + verdict;
+  } catch (const PeerLostError& lost) {
+    verdict = verdict_on_lost(lost.rank(), lost.what());
+  }
+  return verdict.substr(0, kLongestVerdict);
+}
+
+[[noreturn]] void throw_verdict(const std::string& verdict) {
+  const std::size_t space = verdict.find(' ');
+  const std::string text = verdict.substr(std::min(space, verdict.size() - 1) + 1);
+  const auto lost =
+      static_cast<int>(parse_integer(verdict.substr(0, space), "rank 0's verdict", -1, kMaxRank));
+  if (lost >= 0) throw PeerLostError(lost, text);
+  throw MismatchError(
+      fmt::format("the ranks of this run were started differently: {}. Give all of them the same "
+                  "program, options and environment",
+                  text));
+}
+
+/// Rank 0 checks only the ranks of its own world: ranks beyond it compare themselves with rank 0.
+std::string judge_against_first(comm::Store& store, int rank, const Deadline& deadline) {
+  std::vector<std::optional<Request>> requests(static_cast<std::size_t>(rank) + 1);
+  requests.front() = request_of(store, 0, deadline);
+  requests.back() = request_of(store, rank, deadline);
+  const std::string difference = first_difference(requests);
+  return difference.empty() ? "" : "-1 " + difference;
+}
+
+/// Rank 0 may serve the rendezvous, so it stays until all ranks have read the result.
+void wait_until_heard(comm::Store& store, int workers) {
+  const Deadline soon = Deadline::after(kForTheRest);
+  for (int rank = 1; rank < workers; ++rank) {
+    try {
+      store.get(heard_key(rank), soon, rank);
+    } catch (const Error&) {
+      // The rank has ended or never arrived.
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> make_request(int workers, bool elastic, const std::string& transport) {
+  return {fmt::format("Lockstep {} of sources {}", version(), source_digest()),
+          fmt::format("a world of {} ranks", workers),
+          elastic ? "a group that may change (--elastic)" : "a group that stays as it is",
+          fmt::format("transport {}", transport), table_line()};
+}
+
+void publish_request(comm::Store& store, int rank, const std::vector<std::string>& request) {
+  store.set(request_key(rank), fmt::format("{}", fmt::join(request, "\n")));
+}
+
+void publish_failure(comm::Store& store, int rank, int workers, const std::string& why) {
+  const std::string reason = why.substr(0, kLongestVerdict);
+  publish_request(store, rank, {kFailed, reason});
+  if (rank > 0) return store.set(heard_key(rank), "");
+  store.set(kArrival, verdict_on_lost(rank, name_failure(rank, reason)));
+  wait_until_heard(store, workers);
+}
+
+void require_same_requests(comm::Store& store, int rank, int workers, bool elastic,
+                           const Deadline& deadline) {
+  std::string verdict;
+  if (rank == 0) {
+    verdict = judge(store, workers, elastic, deadline);
+    store.set(kArrival, verdict);
+  } else {
+    try {
+      verdict = store.get(kArrival, deadline, 0);
+    } catch (const PeerLostError&) {
+      if (!elastic) throw;
+    }
+  }
+  if (verdict.empty() && rank > 0 && !elastic) verdict = judge_against_first(store, rank, deadline);
+  if (verdict.empty()) return;
+  if (rank == 0)
+    wait_until_heard(store, workers);
+  else
+    store.set(heard_key(rank), "");
+  throw_verdict(verdict);
+}
+
+}  // namespace lockstep::internal::launch
