@@ -43,6 +43,13 @@ if(LOCKSTEP_FUZZ)
   target_compile_options(lockstep_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# lockstep_compile_in_batches(TARGET)
+#   Headers of libtorch, CLI11 and JSON take longer to read than our sources. Names in unnamed namespaces must then
+#   differ between the sources of a target.
+function(lockstep_compile_in_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${LOCKSTEP_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # lockstep_library(NAME SOURCES file... DEPENDS target...)
 #   One static library a folder, so that a folder's dependencies can be read off its CMakeLists.txt.
 function(lockstep_library name)
@@ -53,6 +60,7 @@ function(lockstep_library name)
   target_compile_features(lockstep_${name} PUBLIC cxx_std_20)
   target_include_directories(lockstep_${name} PUBLIC $<INSTALL_INTERFACE:include>)
   set_target_properties(lockstep_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  lockstep_compile_in_batches(lockstep_${name})
 endfunction()
 
 # lockstep_use_torch(TARGET [QUICK] [TORCH_FREE file...])

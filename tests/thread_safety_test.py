@@ -37,11 +37,13 @@ def files_with_locks():
 
 
 def commands():
-    """How each source of this build is compiled, by its path below src/."""
+    """How each source of this build is compiled, by its path below src/: by itself, or in a batch that includes it."""
     for entry in json.loads((pathlib.Path(os.environ["LOCKSTEP_BUILD"]) / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
-        if path.is_relative_to(SOURCE):
-            yield path.relative_to(SOURCE).as_posix(), shlex.split(entry["command"])
+        batch = re.findall(r'^#include "(.+)"$', path.read_text(), re.MULTILINE) if "Unity" in path.parts else [path]
+        for source in map(pathlib.Path, batch):
+            if source.is_relative_to(SOURCE):
+                yield source.relative_to(SOURCE).as_posix(), shlex.split(entry["command"])
 
 
 def analyse(file, command):

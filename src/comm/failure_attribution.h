@@ -7,6 +7,7 @@
 
 #include "base/deadline.h"
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace lockstep::internal::comm {
+
+/// How long a rank may keep others waiting before they ask the launcher about it.
+constexpr std::chrono::milliseconds kLookAfter{1000};
 
 /// A rank that is gone, or the rank that made it give up.
 struct LostRank {

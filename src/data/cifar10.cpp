@@ -56,14 +56,6 @@ std::vector<fs::path> find_files(const fs::path& folder, Split split) {
   return files;
 }
 
-[[noreturn]] void fail(const GzipFile& file, std::uint64_t offset, std::string_view expected,
-                       const std::string& found) {
-  throw FileError(
-      fmt::format("{}: at offset {} expected {}, found {}: check that this is a file of CIFAR-10's "
-                  "binary version, or get it again",
-                  file.path().string(), offset, expected, found));
-}
-
 /// Adds the next record to `images`; false at the end of the file.
 bool read_record(GzipFile& file, Images& images) {
   const std::uint64_t offset = file.offset();
@@ -72,11 +64,11 @@ bool read_record(GzipFile& file, Images& images) {
   if (got == 0 && offset > 0) return false;
   // The label comes first: it tells a wrong file more clearly than the length does.
   if (got > 0 && record[0] >= kCifar10Classes)
-    fail(file, offset, fmt::format("a label from 0 to {}", kCifar10Classes - 1),
-         fmt::format("{}", record[0]));
+    file.fail(offset, fmt::format("a label from 0 to {}", kCifar10Classes - 1),
+              fmt::format("{}", record[0]));
   if (got < kRecord)
-    fail(file, offset, fmt::format("a record of {} bytes", kRecord),
-         fmt::format("the end of the file after {}", got));
+    file.fail(offset, fmt::format("a record of {} bytes", kRecord),
+              fmt::format("the end of the file after {}", got));
   images.labels.push_back(record[0]);
   images.pixels.insert(images.pixels.end(), record.begin() + 1, record.end());
   return true;

@@ -58,6 +58,13 @@ std::size_t GzipFile::read(std::span<std::uint8_t> out) {
   return done;
 }
 
+void GzipFile::fail(std::uint64_t offset, std::string_view expected, std::string_view found) const {
+  throw FileError(
+      fmt::format("{}: at offset {} expected {}, found {}: check that this is the right file, or "
+                  "get it again",
+                  path_.string(), offset, expected, found));
+}
+
 void GzipFile::throw_if_damaged() const {
   int code = Z_OK;
   const std::string_view text = gzerror(file_.get(), &code);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string_view>
 
 struct gzFile_s;  // zlib's type, declared here so that users of this header need no zlib.h
 
@@ -27,6 +28,10 @@ class GzipFile {
   std::uint64_t offset() const { return offset_; }
 
   const std::filesystem::path& path() const { return path_; }
+
+  /// Throws FileError: the content at `offset` is not as the format demands.
+  [[noreturn]] void fail(std::uint64_t offset, std::string_view expected,
+                         std::string_view found) const;
 
  private:
   struct Close {

@@ -24,21 +24,13 @@ constexpr std::uint64_t kMostItemBytes = 1ull << 31;
 // Memory allocated for a header's sizes before any element was read.
 constexpr std::size_t kFirstBlock = 1 << 16;
 
-[[noreturn]] void fail(const GzipFile& file, std::uint64_t offset, std::string_view expected,
-                       std::string_view found) {
-  throw FileError(
-      fmt::format("{}: at offset {} expected {}, found {}: check that this is the right file, or "
-                  "get it again",
-                  file.path().string(), offset, expected, found));
-}
-
 std::uint32_t read_word(GzipFile& file, std::string_view what) {
   const std::uint64_t offset = file.offset();
   std::array<std::uint8_t, 4> bytes{};
   const std::size_t got = file.read(bytes);
   if (got < bytes.size())
-    fail(file, offset, fmt::format("4 bytes of {}", what),
-         fmt::format("the end of the file after {}", got));
+    file.fail(offset, fmt::format("4 bytes of {}", what),
+              fmt::format("the end of the file after {}", got));
   return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
          std::uint32_t{bytes[2]} << 8 | std::uint32_t{bytes[3]};
 }
@@ -47,10 +39,10 @@ std::vector<std::uint32_t> read_header(GzipFile& file, int dimensions) {
   const std::uint32_t expected = kUnsignedBytes | static_cast<std::uint32_t>(dimensions);
   const std::uint32_t magic = read_word(file, "the idx magic number");
   if (magic != expected)
-    fail(file, 0,
-         fmt::format("the idx magic number {:08x} (unsigned bytes, {} dimension{})", expected,
-                     dimensions, dimensions == 1 ? "" : "s"),
-         fmt::format("{:08x}", magic));
+    file.fail(0,
+              fmt::format("the idx magic number {:08x} (unsigned bytes, {} dimension{})", expected,
+                          dimensions, dimensions == 1 ? "" : "s"),
+              fmt::format("{:08x}", magic));
   std::vector<std::uint32_t> shape(static_cast<std::size_t>(dimensions));
   for (std::size_t i = 0; i < shape.size(); ++i)
     shape[i] = read_word(file, fmt::format("dimension {} of {}", i + 1, dimensions));
@@ -62,8 +54,8 @@ std::uint64_t item_bytes(const GzipFile& file, const std::vector<std::uint32_t>&
   for (std::size_t i = 1; i < shape.size(); ++i) {
     bytes *= shape[i];
     if (bytes > kMostItemBytes)
-      fail(file, 4 + 4 * i, fmt::format("items of at most {} bytes", kMostItemBytes),
-           fmt::format("{}, which makes them {}", shape[i], bytes));
+      file.fail(4 + 4 * i, fmt::format("items of at most {} bytes", kMostItemBytes),
+                fmt::format("{}, which makes them {}", shape[i], bytes));
   }
   return bytes;
 }
@@ -90,7 +82,7 @@ void expect_end(GzipFile& file, std::uint32_t items) {
   const std::uint64_t offset = file.offset();
   std::array<std::uint8_t, 1> byte{};
   if (file.read(byte) > 0)
-    fail(file, offset, fmt::format("the end of the file after {} items", items), "more bytes");
+    file.fail(offset, fmt::format("the end of the file after {} items", items), "more bytes");
 }
 
 }  // namespace
@@ -105,10 +97,10 @@ IdxArray read_idx(const std::filesystem::path& path, int dimensions, std::size_t
   const std::uint64_t item = item_bytes(file, array.shape);
   array.values = read_bytes(file, array.items * item);
   if (array.values.size() < array.items * item)
-    fail(file, file.offset(),
-         fmt::format("{} items of {} bytes, {} bytes after the header", array.items, item,
-                     array.items * item),
-         fmt::format("the end of the file after {}", array.values.size()));
+    file.fail(file.offset(),
+              fmt::format("{} items of {} bytes, {} bytes after the header", array.items, item,
+                          array.items * item),
+              fmt::format("the end of the file after {}", array.values.size()));
   if (array.items == array.shape[0]) expect_end(file, array.shape[0]);
   return array;
 }

@@ -10,7 +10,7 @@ namespace lockstep::internal::dataflow {
 
 namespace {
 
-const PublishedModel& alexnet() {
+const PublishedModel& published_alexnet() {
   static const PublishedModel model{"alexnet",
                                     4,
                                     {{"C1", {96, 1, 7, 16, 1, 1, 2}, 16.5, 154, 18.5, 5.0},
@@ -48,7 +48,7 @@ const PublishedModel& vgg16() {
 }  // namespace
 
 const PublishedModel* published(std::string_view model) {
-  if (model == "alexnet") return &alexnet();
+  if (model == "alexnet") return &published_alexnet();
   return model == "vgg16" ? &vgg16() : nullptr;
 }
 

@@ -54,22 +54,22 @@ std::string text_of(const std::string& name, const Description& it) {
                      classes.text(on_terminal()));
 }
 
-nlohmann::json json_of(const data::Images& images, const data::ImageStatistics& statistics) {
+nlohmann::json images_json(const data::Images& images, const data::ImageStatistics& statistics) {
   return {{"images", images.size()},
           {"class_counts", statistics.class_counts},
           {"mean", statistics.mean},
           {"deviation", statistics.deviation}};
 }
 
-nlohmann::json json_of(const std::string& name, const Description& it) {
+nlohmann::json set_json(const std::string& name, const Description& it) {
   const data::ImageShape& shape = it.set.train->shape;
   return {{"data", name},
           {"channels", shape.channels},
           {"height", shape.height},
           {"width", shape.width},
           {"classes", it.set.class_names},
-          {"train", json_of(*it.set.train, it.train)},
-          {"test", json_of(*it.set.test, it.test)}};
+          {"train", images_json(*it.set.train, it.train)},
+          {"test", images_json(*it.set.test, it.test)}};
 }
 
 int run_info(const InfoCommand& command) {
@@ -81,7 +81,7 @@ int run_info(const InfoCommand& command) {
   if (!command.sheet.empty())
     write_file(command.sheet, data::encode_png(data::contact_sheet(*it.set.train)));
   if (command.json != "-") fmt::print("{}", text_of(command.set.name, it));
-  write_json(command.json, json_of(command.set.name, it));
+  write_json(command.json, set_json(command.set.name, it));
   return kSuccess;
 }
 

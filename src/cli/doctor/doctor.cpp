@@ -18,14 +18,14 @@ struct DoctorCommand {
   std::string json;
 };
 
-std::string text_of(const Finding& finding) {
+std::string finding_text(const Finding& finding) {
   std::string text = fmt::format("{:<22} {}\n", finding.what, finding.value);
   if (!finding.advice.empty())
     text += fmt::format("{:<22} {}: {}\n", "", name_of(finding.state), finding.advice);
   return text;
 }
 
-nlohmann::json json_of(const Finding& finding) {
+nlohmann::json finding_json(const Finding& finding) {
   nlohmann::json json{{"what", finding.what},
                       {"value", finding.value},
                       {"number", nullptr},
@@ -62,9 +62,9 @@ int run_doctor(const DoctorCommand& command) {
   nlohmann::json list = nlohmann::json::array();
   bool broken = false;
   for (const Finding& finding : findings) {
-    list.push_back(json_of(finding));
+    list.push_back(finding_json(finding));
     broken = broken || finding.state == Finding::State::broken;
-    if (command.json != "-") fmt::print("{}", text_of(finding));
+    if (command.json != "-") fmt::print("{}", finding_text(finding));
   }
   if (command.json != "-") fmt::print("{}\n", verdict(findings));
   write_json(command.json, {{"findings", list}});

@@ -28,7 +28,7 @@ constexpr const char* kSmallModel = "lenet5";
 constexpr std::size_t kEpochsOfSmallModel = 3;
 
 /// Models that take other images than LeNet-5 take long for an epoch: a few iterations tell.
-void use_defaults_of_large_models(const CommandOptions& given, train::TrainConfig& job) {
+void measure_few_iterations(const CommandOptions& given, train::TrainConfig& job) {
   if (!given.given("--data")) job.data = kMadeImages;
   if (given.given("--epochs") || given.given("--iterations")) return;
   job.epochs = 0;
@@ -147,7 +147,7 @@ void finish_scale_options(ScaleCommand& options) {
   given.finish();
   study::ScaleJob& study = options.study;
   if (study.job.run_dir.empty()) study.job.run_dir = default_run_dir("scale");
-  if (study.job.model != kSmallModel) use_defaults_of_large_models(given, study.job);
+  if (study.job.model != kSmallModel) measure_few_iterations(given, study.job);
   finish_hosts(options);
   // The record of a run has the threads of its own world, and the algorithm of its own method.
   if (given.recorded("--threads")) study.job.threads = 0;

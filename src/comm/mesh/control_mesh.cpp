@@ -10,9 +10,6 @@ namespace lockstep::internal::comm {
 
 namespace {
 
-/// How long a peer keeps this rank waiting before the launcher is asked about it.
-constexpr std::chrono::milliseconds kLookAfter{1000};
-
 /// Number of socket checks before sleeping: the awaited message is often a few microseconds away.
 constexpr int kSpins = 20;
 

@@ -16,9 +16,6 @@ namespace {
 /// Longest wait without a check of the peers.
 constexpr std::chrono::milliseconds kSlice{50};
 
-/// How long a peer keeps this rank waiting before the launcher is asked about it.
-constexpr std::chrono::milliseconds kLookAfter{1000};
-
 /// Data that a peer sent before it failed may still be in transit.
 constexpr double kLingerSeconds = 1;
 

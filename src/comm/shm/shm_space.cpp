@@ -20,12 +20,7 @@
 
 namespace lockstep::internal::comm {
 
-namespace {
-
-/// How long a rank may take to join before the launcher is asked about it.
-constexpr std::chrono::milliseconds kLookAfter(1000);
-
-}  // namespace
+namespace {}  // namespace
 
 ShmSpace::ShmSpace(RunContext run, const Membership& membership, const WaitLimit& limit)
     : run_(std::move(run)),

@@ -11,7 +11,7 @@ namespace lockstep::internal::launch {
 namespace {
 
 constexpr std::chrono::seconds kTimeout(3);
-constexpr std::chrono::seconds kBetweenLooks(1);
+constexpr std::chrono::seconds kBetweenRequests(1);
 constexpr std::chrono::seconds kSilence(60);  // after this, the rendezvous counts as gone
 
 }  // namespace
@@ -21,7 +21,7 @@ ElasticWatch::ElasticWatch(Address rendezvous, std::string token, std::string ru
       token_(std::move(token)),
       run_(std::move(run)),
       began_with_(began_with),
-      next_look_(Deadline::after(kBetweenLooks)) {}
+      next_look_(Deadline::after(kBetweenRequests)) {}
 
 StoreClient& ElasticWatch::store() {
   if (!store_) store_.emplace(rendezvous_, token_, Deadline::after(kTimeout), run_);
@@ -52,7 +52,7 @@ bool ElasticWatch::is_over() {
 bool ElasticWatch::over_for(std::chrono::milliseconds overtime) {
   if (end_of_overtime_) return end_of_overtime_->passed();
   if (!next_look_.passed()) return false;
-  next_look_ = Deadline::after(kBetweenLooks);
+  next_look_ = Deadline::after(kBetweenRequests);
   if (is_over() || (silence_ && silence_->passed())) end_of_overtime_ = Deadline::after(overtime);
   return false;
 }

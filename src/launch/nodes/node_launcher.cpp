@@ -61,7 +61,7 @@ std::string choose_token(const NodeOptions& options) {
 constexpr const char* kStartEnded = "start ended";
 /// Set when all nodes have claimed their places.
 constexpr const char* kAllCame = "all nodes came";
-constexpr std::chrono::milliseconds kBetweenLooks(100);
+constexpr std::chrono::milliseconds kBetweenChecks(100);
 constexpr std::chrono::milliseconds kBeforeNotice(5000);
 constexpr std::chrono::milliseconds kBetweenNotices(30'000);
 
@@ -69,7 +69,7 @@ constexpr std::chrono::milliseconds kBetweenNotices(30'000);
 bool start_ends_soon(StoreClient& store) {
   const Deadline soon = Deadline::after(std::chrono::seconds(5));
   try {
-    for (; !soon.passed(); sleep_for(kBetweenLooks))
+    for (; !soon.passed(); sleep_for(kBetweenChecks))
       if (store.look(kStartEnded)) return true;
   } catch (const Error&) {
     // The run has ended.
@@ -156,7 +156,7 @@ std::unique_ptr<StoreClient> NodeLauncher::connect(const Deadline& deadline) {
 /// slower than the others to leave the start that has ended.
 std::unique_ptr<StoreClient> NodeLauncher::enter_start(const Deadline& deadline) {
   std::string ended = options_.run;
-  for (;; sleep_for(kBetweenLooks)) {
+  for (;; sleep_for(kBetweenChecks)) {
     try {
       auto store = connect(deadline);
       const std::string start = store->run();

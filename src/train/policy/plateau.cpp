@@ -7,8 +7,8 @@ namespace lockstep::internal::train {
 namespace {
 
 constexpr const char* kFactor = "plateau_share";
-constexpr const char* kBestLoss = "plateau_best_test_loss";
-constexpr const char* kEpochsSince = "plateau_epochs_since";
+constexpr const char* kPlateauLoss = "plateau_best_test_loss";
+constexpr const char* kPlateauEpochs = "plateau_epochs_since";
 
 }  // namespace
 
@@ -28,14 +28,14 @@ bool Plateau::after_epoch(double loss) {
 CheckpointMetadata Plateau::state() const {
   if (!policy_.plateau) return {};
   return {{kFactor, fmt::format("{}", factor_)},
-          {kBestLoss, fmt::format("{}", best_loss_)},
-          {kEpochsSince, fmt::format("{}", epochs_since_)}};
+          {kPlateauLoss, fmt::format("{}", best_loss_)},
+          {kPlateauEpochs, fmt::format("{}", epochs_since_)}};
 }
 
 void Plateau::restore(const CheckpointMetadata& metadata) {
   const auto factor = number_at<double>(metadata, kFactor);
-  const auto loss = number_at<double>(metadata, kBestLoss);
-  const auto epochs = number_at<std::size_t>(metadata, kEpochsSince);
+  const auto loss = number_at<double>(metadata, kPlateauLoss);
+  const auto epochs = number_at<std::size_t>(metadata, kPlateauEpochs);
   if (!factor || !loss || !epochs || !(*factor > 0 && *factor <= 1)) return;
   factor_ = *factor;
   best_loss_ = *loss;

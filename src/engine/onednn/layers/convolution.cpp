@@ -31,8 +31,6 @@ memory::dims after_window(const memory::dims& input, const Layer& layer, std::in
 
 namespace {
 
-constexpr auto kFloat = memory::data_type::f32;
-
 memory::desc any(const memory::dims& shape) {
   return {shape, kFloat, memory::format_tag::any};
 }

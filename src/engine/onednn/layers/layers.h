@@ -7,6 +7,8 @@
 
 namespace lockstep::internal::engine::onednn {
 
+constexpr auto kFloat = dnnl::memory::data_type::f32;  ///< the type of all values
+
 int add_convolution(Builder& builder, const Layer& layer, int input);
 int add_linear(Builder& builder, const Layer& layer, int input);
 int add_batch_norm(Builder& builder, const Layer& layer, int input);

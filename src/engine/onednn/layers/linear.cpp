@@ -10,8 +10,6 @@ using dnnl::memory;
 
 namespace {
 
-constexpr auto kFloat = memory::data_type::f32;
-
 /// A matrix whose rows have an image's values. Its columns have the order of the input, including
 /// blocks of channels, so that maps need not be flattened.
 class Linear {

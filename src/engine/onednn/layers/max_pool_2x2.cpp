@@ -33,8 +33,7 @@ memory::desc halved(const memory::desc& layout) {
   shape[2] /= 2;
   shape[3] /= 2;
   const bool wide = block_of(layout) == 16;
-  return {shape, memory::data_type::f32,
-          wide ? memory::format_tag::nChw16c : memory::format_tag::nChw8c};
+  return {shape, kFloat, wide ? memory::format_tag::nChw16c : memory::format_tag::nChw8c};
 }
 
 }  // namespace

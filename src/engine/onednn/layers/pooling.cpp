@@ -21,8 +21,7 @@ int add_pool(Builder& builder, const Layer& layer, int input) {
     right.push_back((shape[i + 2] - 1) * stride[i] + size[i] - layout.dims()[i + 2] - padding[i]);
   const dnnl::pooling_forward::primitive_desc forward(
       {training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference, algorithm,
-       layout, memory::desc(shape, memory::data_type::f32, memory::format_tag::any), strides, sizes,
-       left, right},
+       layout, memory::desc(shape, kFloat, memory::format_tag::any), strides, sizes, left, right},
       builder.attributes(), builder.engine());
   const int output = builder.add_value(builder.buffer(forward.dst_desc()), true,
                                        /*overwritable=*/true);
