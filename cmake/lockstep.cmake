@@ -8,8 +8,8 @@ if(LOCKSTEP_CCACHE)
       "${LOCKSTEP_CCACHE}")
 endif()
 
-# Flags that all our targets share. What is built more often than its loops are run (tests, the command
-# line, reports, all under sanitizers or with coverage) is LOCKSTEP_QUICK: there the compiler's time counts.
+# Flags that all our targets share. LOCKSTEP_QUICK is for code without loops over data (tests, the command line,
+# reports, launching, the training loop) and for builds with sanitizers or coverage: -O1 compiles in two thirds of the time.
 add_library(lockstep_flags INTERFACE)
 target_compile_features(lockstep_flags INTERFACE cxx_std_20)
 set(quick $<BOOL:$<TARGET_PROPERTY:LOCKSTEP_QUICK>>)
@@ -50,23 +50,23 @@ function(lockstep_compile_in_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LOCKSTEP_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
-# lockstep_library(NAME SOURCES file... DEPENDS target...)
-#   One static library a folder, so that a folder's dependencies can be read off its CMakeLists.txt.
+# lockstep_library(NAME [QUICK] SOURCES file... DEPENDS target...)
+#   One static library a folder, so that a folder's dependencies can be read off its CMakeLists.txt. QUICK sets
+#   LOCKSTEP_QUICK.
 function(lockstep_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "SOURCES;DEPENDS")
   add_library(lockstep_${name} STATIC ${arg_SOURCES})
   # Our flags are not our users'.
   target_link_libraries(lockstep_${name} PUBLIC $<BUILD_INTERFACE:lockstep_flags> ${arg_DEPENDS})
   target_compile_features(lockstep_${name} PUBLIC cxx_std_20)
   target_include_directories(lockstep_${name} PUBLIC $<INSTALL_INTERFACE:include>)
-  set_target_properties(lockstep_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(lockstep_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON LOCKSTEP_QUICK ${arg_QUICK})
   lockstep_compile_in_batches(lockstep_${name})
 endfunction()
 
 # lockstep_use_torch(TARGET [QUICK] [TORCH_FREE file...])
-#   Links libtorch and shares a precompiled torch header: the first target to ask builds it, the others
-#   reuse it. There are two, for a header serves only one set of flags: QUICK is for what computes nothing
-#   itself, as tests and examples, and sets LOCKSTEP_QUICK. Files that include no torch are listed as TORCH_FREE: loading the header takes longer
+#   Links libtorch and shares a precompiled torch header: the first target to ask builds it, the others reuse it.
+#   QUICK sets LOCKSTEP_QUICK. Files that include no torch are listed as TORCH_FREE: loading the header takes longer
 #   than compiling them. Targets that only link torch need not ask at all.
 function(lockstep_use_torch target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "TORCH_FREE")
@@ -75,12 +75,12 @@ function(lockstep_use_torch target)
   # The header is compiled as -fPIC, and so must be all that use it; executables would get -fPIE.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
-  get_property(owner GLOBAL PROPERTY LOCKSTEP_PCH_OWNER_${arg_QUICK})
+  get_property(owner GLOBAL PROPERTY LOCKSTEP_PCH_OWNER)
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
     target_precompile_headers(${target} PRIVATE <torch/torch.h>)
-    set_property(GLOBAL PROPERTY LOCKSTEP_PCH_OWNER_${arg_QUICK} ${target})
+    set_property(GLOBAL PROPERTY LOCKSTEP_PCH_OWNER ${target})
   endif()
   set_source_files_properties(${arg_TORCH_FREE} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

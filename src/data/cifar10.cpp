@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kTrainingFiles = 5;
 constexpr std::size_t kRecord = 1 + 3 * 32 * 32;
+/// What an error advises to check for.
+constexpr const char* kRightFile = "a file of CIFAR-10's binary version";
 
 // A path that cannot be examined counts as present: opening it will give the reason.
 bool is_there(const fs::path& path) {
@@ -65,10 +67,10 @@ bool read_record(GzipFile& file, Images& images) {
   // The label comes first: it tells a wrong file more clearly than the length does.
   if (got > 0 && record[0] >= kCifar10Classes)
     file.fail(offset, fmt::format("a label from 0 to {}", kCifar10Classes - 1),
-              fmt::format("{}", record[0]));
+              fmt::format("{}", record[0]), kRightFile);
   if (got < kRecord)
     file.fail(offset, fmt::format("a record of {} bytes", kRecord),
-              fmt::format("the end of the file after {}", got));
+              fmt::format("the end of the file after {}", got), kRightFile);
   images.labels.push_back(record[0]);
   images.pixels.insert(images.pixels.end(), record.begin() + 1, record.end());
   return true;

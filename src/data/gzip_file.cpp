@@ -58,11 +58,11 @@ std::size_t GzipFile::read(std::span<std::uint8_t> out) {
   return done;
 }
 
-void GzipFile::fail(std::uint64_t offset, std::string_view expected, std::string_view found) const {
+void GzipFile::fail(std::uint64_t offset, std::string_view expected, std::string_view found,
+                    std::string_view right_file) const {
   throw FileError(
-      fmt::format("{}: at offset {} expected {}, found {}: check that this is the right file, or "
-                  "get it again",
-                  path_.string(), offset, expected, found));
+      fmt::format("{}: at offset {} expected {}, found {}: check that this is {}, or get it again",
+                  path_.string(), offset, expected, found, right_file));
 }
 
 void GzipFile::throw_if_damaged() const {

@@ -30,8 +30,8 @@ class GzipFile {
   const std::filesystem::path& path() const { return path_; }
 
   /// Throws FileError: the content at `offset` is not as the format demands.
-  [[noreturn]] void fail(std::uint64_t offset, std::string_view expected,
-                         std::string_view found) const;
+  [[noreturn]] void fail(std::uint64_t offset, std::string_view expected, std::string_view found,
+                         std::string_view right_file = "the right file") const;
 
  private:
   struct Close {

@@ -20,8 +20,6 @@
 
 namespace lockstep::internal::comm {
 
-namespace {}  // namespace
-
 ShmSpace::ShmSpace(RunContext run, const Membership& membership, const WaitLimit& limit)
     : run_(std::move(run)),
       membership_(membership),
