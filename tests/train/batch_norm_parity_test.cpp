@@ -83,7 +83,9 @@ class BatchNormParity : public ::testing::TestWithParam<std::string> {
   TrainConfig config_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, BatchNormParity, ::testing::Values("vgg11", "resnet18"),
+INSTANTIATE_TEST_SUITE_P(Small, BatchNormParity, ::testing::Values("vgg11"),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Long, BatchNormParity, ::testing::Values("resnet18"),
                          [](const auto& info) { return info.param; });
 
 TEST_P(BatchNormParity, LossesWeightsAndStatisticsInFloat64AreThoseOfPyTorch) {

@@ -109,7 +109,7 @@ nlohmann::json with_method(nlohmann::json methods, const std::string& method) {
   return methods;
 }
 
-TEST_F(OnednnTraining, GoesOnWithTheMethodsItBeganWith) {
+TEST_F(OnednnTraining, LongResumesWithTheMethodsItBeganWith) {
   ask_for_a_step_of_vgg11();
   config_.checkpoint_every = 1;
   train(config_, "run");

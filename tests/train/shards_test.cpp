@@ -105,7 +105,7 @@ TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfWorkers) {
 }
 
 /// Statistics of batch norm too: each shard keeps its own, whoever hosts it and wherever it stops.
-TEST_P(ShardedTraining, OfANetworkWithBatchNormGoesOnWithAnotherNumberOfWorkers) {
+TEST_P(ShardedTraining, LongWithBatchNormResumesWithAnotherNumberOfWorkers) {
   testing::TemporaryFolder folder;
   config_.model = "vgg11";
   config_.data = "synthetic:train=16,test=4";

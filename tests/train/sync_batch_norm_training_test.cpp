@@ -113,11 +113,14 @@ class SyncBatchNormTraining
 
 INSTANTIATE_TEST_SUITE_P(Vgg, SyncBatchNormTraining,
                          ::testing::Combine(::testing::Values("vgg11"), ::testing::Values(4),
+                                            ::testing::Values("gather-scatter", "ddp")));
+INSTANTIATE_TEST_SUITE_P(LongVgg, SyncBatchNormTraining,
+                         ::testing::Combine(::testing::Values("vgg11"), ::testing::Values(4),
                                             ::testing::ValuesIn(sync::averaging_method_names())));
 INSTANTIATE_TEST_SUITE_P(TwoWorkers, SyncBatchNormTraining,
                          ::testing::Combine(::testing::Values("vgg11", "resnet18"),
                                             ::testing::Values(2), ::testing::Values("ddp")));
-INSTANTIATE_TEST_SUITE_P(ResNet, SyncBatchNormTraining,
+INSTANTIATE_TEST_SUITE_P(LongResNet, SyncBatchNormTraining,
                          ::testing::Combine(::testing::Values("resnet18"), ::testing::Values(4),
                                             ::testing::Values("all-reduce", "ddp")));
 
@@ -181,7 +184,9 @@ TEST_P(SyncBatchNormEngines, OnednnOnTwoWorkersTrainsWhatTorchTrainsOnOne) {
 
 class SyncBatchNormParity : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(All, SyncBatchNormParity, ::testing::Values("vgg11", "resnet18"),
+INSTANTIATE_TEST_SUITE_P(Small, SyncBatchNormParity, ::testing::Values("vgg11"),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Long, SyncBatchNormParity, ::testing::Values("resnet18"),
                          [](const auto& info) { return info.param; });
 
 /// tests/reference/whole_batch.py made the reference.
