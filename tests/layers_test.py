@@ -314,7 +314,9 @@ class Layers(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_no_file_has_more_than_400_lines(self):
-        lengths = {file: len(file.read_text().splitlines()) for file in source_files(SOURCE) + source_files(PUBLIC)}
+        files = [file for folder in (SOURCE, PUBLIC, *map(ROOT.joinpath, ("tests", "benchmarks", "examples")))
+                 for file in (*source_files(folder), *folder.rglob("*.py"))]
+        lengths = {file: len(file.read_text().splitlines()) for file in files}
         self.assertEqual([f"{file}: {length}" for file, length in lengths.items() if length > 400], [])
 
     def test_no_folder_has_more_than_40_files(self):

@@ -4,6 +4,7 @@
 
 #include <lockstep/ddp.h>
 
+#include <gtest/gtest.h>
 #include <torch/torch.h>
 
 namespace lockstep::internal::testing {
@@ -47,6 +48,14 @@ inline bool all_are(const torch::Tensor& tensor, double value) {
 }
 inline bool gradients_are(const torch::nn::Linear& layer, double value) {
   return all_are(layer->weight.grad(), value) && all_are(layer->bias.grad(), value);
+}
+
+/// One backward whose averaged gradients are 1.5 on two ranks.
+inline void expect_averages(Branches& net, const Group& group) {
+  net.zero_grad();
+  (net.sum() * (group.rank() + 1)).backward();
+  EXPECT_TRUE(gradients_are(net.left, 1.5));
+  EXPECT_TRUE(gradients_are(net.right, 1.5));
 }
 
 }  // namespace lockstep::internal::testing

@@ -9,39 +9,19 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <functional>
 
 namespace lockstep::internal {
 namespace {
 
 using testing::Branches;
+using testing::expect_averages;
 using testing::expect_error;
 using testing::gradients_are;
 using testing::kAllowUnused;
 using testing::kSmallBuckets;
 using testing::RankKind;
 using testing::run_ranks;
-
-using Net = std::shared_ptr<Branches>;
-
-std::string saved(const Net& net) {
-  std::stringstream stream;
-  torch::save(net, stream);
-  return stream.str();
-}
-
-void load(Net& net, const std::string& file) {
-  std::stringstream stream(file);
-  torch::load(net, stream);
-}
-
-/// One backward whose averaged gradients are 1.5 on two ranks.
-void expect_averages(Branches& net, const Group& group) {
-  net.zero_grad();
-  (net.sum() * (group.rank() + 1)).backward();
-  EXPECT_TRUE(gradients_are(net.left, 1.5));
-  EXPECT_TRUE(gradients_are(net.right, 1.5));
-}
 
 /// After `change`, on one rank or on all, every backward throws an error with `message` on all
 /// ranks.
@@ -60,41 +40,6 @@ void expect_refused(const std::function<void(Branches&)>& change, std::string_vi
               [&] { (here && loss ? loss(*net) : net->sum()).backward(); },
               {on_all ? "rank 0 and 1" : "rank 1", message, "wrap the module again"});
       });
-}
-
-class ChangedModule : public ::testing::TestWithParam<RankKind> {};
-INSTANTIATE_TEST_SUITE_P(All, ChangedModule, ::testing::Values(RankKind::thread, RankKind::process),
-                         [](const auto& info) { return testing::name_of(info.param); });
-
-TEST_P(ChangedModule, LoadedFromAFileIsStillSynchronised) {
-  run_ranks(GetParam(), 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    const std::string start = saved(net);
-    for (int step = 0; step < 3; ++step) {
-      load(net, start);
-      expect_averages(*net, group);
-      expect_averages(*net, group);
-    }
-    torch::optim::SGD sgd(net->parameters(), 0.1);
-    const double before = net->left->bias.item<double>();
-    sgd.step();
-    EXPECT_DOUBLE_EQ(net->left->bias.item<double>(), before - 0.15) << "the optimizer's tensors";
-  });
-}
-
-TEST_P(ChangedModule, LoadedBetweenForwardAndBackwardIsStillSynchronised) {
-  run_ranks(GetParam(), 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    expect_averages(*net, group);
-    const torch::Tensor left = net->left->bias.sum() + net->left->weight.sum();
-    load(net, saved(net));
-    net->zero_grad();
-    ((left + net->right_sum()) * (group.rank() + 1)).backward();
-    EXPECT_TRUE(gradients_are(net->left, 1.5));
-    EXPECT_TRUE(gradients_are(net->right, 1.5));
-  });
 }
 
 TEST(ChangedModule, WithNewDataIsStillSynchronised) {
@@ -160,58 +105,6 @@ TEST(ChangedModule, WithOtherLayersOnlyIsRefusedWithoutHooks) {
   expect_refused(replace, "parameter 'left.weight' was replaced by another tensor");
 }
 
-TEST(ChangedModule, AParameterThatIsUnfrozenLaterIsRefusedOnAllRanks) {
-  for (bool all_frozen : {false, true})
-    run_ranks(RankKind::thread, 2, [&](const Group& group) {
-      auto net = std::make_shared<Branches>();
-      for (torch::Tensor& parameter : net->parameters())
-        if (all_frozen || parameter.is_same(net->right->bias)) parameter.set_requires_grad(false);
-      DistributedDataParallel ddp(net, group);
-      net->right->bias.set_requires_grad(true);
-      expect_error<Error>([&] { net->sum().backward(); },
-                          {"parameter 'right.bias' is trained now but was frozen"});
-    });
-}
-
-TEST_P(ChangedModule, AParameterMayBeFrozenAndUnfrozen) {
-  run_ranks(GetParam(), 2, [](Group group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    for (int round = 0; round < 2; ++round) {
-      expect_averages(*net, group);
-      for (torch::Tensor& parameter : net->right->parameters()) parameter.set_requires_grad(false);
-      for (int step = 0; step < 4; ++step) {
-        net->zero_grad(step >= 2);
-        const auto before = ddp.group().counters().operations;
-        (net->sum() * (group.rank() + 1)).backward();
-        EXPECT_TRUE(gradients_are(net->left, 1.5));
-        if (step < 2)
-          EXPECT_TRUE(gradients_are(net->right, 0));
-        else
-          EXPECT_FALSE(net->right->weight.grad().defined());
-        if (round == 1 && step % 2 == 1) {
-          EXPECT_EQ(ddp.group().counters().operations - before, 4u) << "known, so it costs nothing";
-        }
-      }
-      for (torch::Tensor& parameter : net->right->parameters()) parameter.set_requires_grad(true);
-    }
-    expect_averages(*net, group);
-  });
-}
-
-TEST(ChangedModule, AParameterFrozenOnOneRankOnlyIsReportedToAllRanks) {
-  for (const DdpOptions& options : {kSmallBuckets, kAllowUnused})
-    run_ranks(RankKind::thread, 2, [&](const Group& group) {
-      auto net = std::make_shared<Branches>();
-      DistributedDataParallel ddp(net, group, options);
-      if (group.rank() == 1) net->right->bias.set_requires_grad(false);
-      expect_error<Error>([&] { net->sum().backward(); },
-                          {"rank 1 has frozen right.bias", "on every rank"});
-      net->right->bias.set_requires_grad(true);
-      expect_averages(*net, group);
-    });
-}
-
 TEST(ChangedModule, ACopyIsNotSynchronisedAndDisturbsNothing) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     torch::nn::Linear layer(2, 1);
@@ -225,36 +118,6 @@ TEST(ChangedModule, ACopyIsNotSynchronisedAndDisturbsNothing) {
     EXPECT_TRUE(testing::all_are(copy->bias.grad(), group.rank() + 1));
     backward(*layer);
     EXPECT_TRUE(testing::all_are(layer->bias.grad(), 1.5));
-  });
-}
-
-TEST_P(ChangedModule, DifferentValuesAfterALoadAreReportedToAllRanks) {
-  run_ranks(GetParam(), 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    auto other = std::make_shared<Branches>();
-    load(other, saved(net));
-    if (group.rank() == 1) other->right->weight.data().add_(1);
-    load(net, saved(other));
-    expect_error<Error>([&] { net->sum().backward(); },
-                        {"parameter right.weight", "rank 0", "rank 1", "sync_parameters"});
-    ddp.sync_parameters();
-    expect_averages(*net, group);
-  });
-}
-
-TEST(ChangedModule, RankZeroMayLoadAndBroadcast) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    if (group.rank() == 0) {
-      auto other = std::make_shared<Branches>();
-      other->left->weight.data().fill_(7);
-      load(net, saved(other));
-    }
-    ddp.sync_parameters();
-    EXPECT_TRUE(testing::all_are(net->left->weight, 7));
-    expect_averages(*net, group);
   });
 }
 
@@ -309,71 +172,6 @@ TEST(ChangedModule, TheWrapperDropsGradientsWithItself) {
   });
 }
 
-TEST(ChangedModule, LoadedTwiceItKeepsTheHooksOfGraphsInBetween) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    expect_averages(*net, group);
-    load(net, saved(net));
-    const torch::Tensor between = net->left->bias.sum() + net->left->weight.sum();
-    load(net, saved(net));
-    net->zero_grad();
-    ((between + net->right_sum()) * (group.rank() + 1)).backward();
-    EXPECT_TRUE(gradients_are(net->left, 1.5));
-    EXPECT_TRUE(gradients_are(net->right, 1.5));
-  });
-}
-
-TEST(ChangedModule, AFrozenPartLoadedOnOneRankIsReportedToAllRanks) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    for (torch::Tensor& parameter : net->left->parameters()) parameter.set_requires_grad(false);
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    if (group.rank() == 1) {
-      auto other = std::make_shared<Branches>();
-      torch::NoGradGuard no_grad;
-      for (torch::Tensor& parameter : other->parameters()) parameter.fill_(7);
-      load(net, saved(other));
-    }
-    expect_error<MismatchError>([&] { net->right_sum().backward(); }, {"parameters differ"});
-  });
-}
-
-TEST(ChangedModule, FrozenAfterForwardOnOneRankIsReportedToAllRanks) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    expect_averages(*net, group);
-    for (bool set_to_none : {false, true}) {
-      net->zero_grad(set_to_none);
-      const torch::Tensor loss = net->sum();
-      if (group.rank() == 1) net->left->weight.set_requires_grad(false);
-      expect_error<Error>([&] { loss.backward(); }, {"left.weight", "rank 1"});
-      net->left->weight.set_requires_grad(true);
-    }
-    expect_averages(*net, group);
-  });
-}
-
-TEST(ChangedModule, StridesLoadedOnOneRankDoNotMixGradients) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    torch::nn::Linear net(torch::nn::LinearOptions(3, 2).bias(false));
-    net->to(torch::kFloat64);
-    std::stringstream file;
-    torch::save(net, file);
-    net->weight.set_data(torch::ones({3, 2}, torch::kFloat64).t());
-    DistributedDataParallel ddp(net, group);
-    if (group.rank() == 0) torch::load(net, file);
-    ddp.sync_parameters();
-    const torch::Tensor factors = torch::arange(6, torch::kFloat64).view({2, 3});
-    for (int step = 0; step < 3; ++step) {
-      net->zero_grad();
-      ((net->weight * factors).sum() * (group.rank() + 1)).backward();
-      EXPECT_TRUE(net->weight.grad().equal(factors * 1.5)) << step;
-    }
-  });
-}
-
 TEST(ChangedModule, ParametersOfTwoWrappersAreRefused) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
     auto net = std::make_shared<Branches>();
@@ -382,105 +180,6 @@ TEST(ChangedModule, ParametersOfTwoWrappersAreRefused) {
     expect_error<Error>([&] { net->sum().backward(); }, {"belongs to two wrappers"});
     first.reset();
     expect_averages(*net, group);
-  });
-}
-
-/// Ranks whose parameters were frozen differently for some steps throw the same error afterwards.
-void expect_other_freezing_named(
-    const DdpOptions& options,
-    const std::function<void(DistributedDataParallel&, Branches&, bool freezes)>& step) {
-  run_ranks(RankKind::thread, 2, [&](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, options);
-    expect_averages(*net, group);
-    net->zero_grad();
-    expect_error<Error>([&] { step(ddp, *net, group.rank() == 1); },
-                        {"rank 1", "set requires_grad alike on every rank"});
-    for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(true);
-    expect_averages(*net, group);
-  });
-}
-
-TEST(ChangedModule, AParameterFrozenOnOneRankAfterItsGradientWasKeptIsReportedToAllRanks) {
-  for (const DdpOptions& options : {kSmallBuckets, kAllowUnused})
-    expect_other_freezing_named(options,
-                                [](DistributedDataParallel& ddp, Branches& net, bool freezes) {
-                                  {
-                                    const auto guard = ddp.no_sync();
-                                    net.sum().backward();
-                                  }
-                                  if (freezes) net.left->weight.set_requires_grad(false);
-                                  net.sum().backward();
-                                });
-}
-
-TEST(ChangedModule, AParameterFrozenOnOneRankWhileGradientsAreKeptIsReportedToAllRanks) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    expect_averages(*net, group);
-    if (group.rank() == 1) net->left->weight.set_requires_grad(false);
-    {
-      const auto guard = ddp.no_sync();
-      net->sum().backward();
-    }
-    net->left->weight.set_requires_grad(true);
-    expect_error<Error>([&] { net->sum().backward(); },
-                        {"frozen or unfrozen differently on rank 1 than on rank 0"});
-    expect_averages(*net, group);
-  });
-}
-
-TEST(ChangedModule, AModuleFrozenOnOneRankDuringABackwardOfAnotherIsReportedToAllRanks) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto judge = std::make_shared<Branches>();
-    DistributedDataParallel ddp(judge, group, kSmallBuckets);
-    expect_averages(*judge, group);
-    const torch::Tensor picture = torch::ones({1, 2}, torch::kFloat64).requires_grad_(true);
-    const auto backward = [&] { judge->left(picture).sum().backward(); };
-    // On rank 1 this backward does not reach the module, so its next one corresponds to rank 0's.
-    if (group.rank() == 1) {
-      for (torch::Tensor& parameter : judge->parameters()) parameter.set_requires_grad(false);
-      backward();
-      for (torch::Tensor& parameter : judge->parameters()) parameter.set_requires_grad(true);
-    }
-    expect_error<Error>([&] { judge->sum().backward(); },
-                        {"frozen or unfrozen differently on rank 1 than on rank 0"});
-  });
-}
-
-TEST(ChangedModule, FrozenOnOneRankAfterForwardIsReportedToAllRanks) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    expect_averages(*net, group);
-    const torch::Tensor sum = net->sum();
-    if (group.rank() == 1)
-      for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(false);
-    expect_error<Error>([&] { sum.backward(); }, {"rank 1 has frozen left.weight"});
-    for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(true);
-    expect_averages(*net, group);
-  });
-}
-
-TEST(ChangedModule, LoadedTwiceOnOneRankIsComparedInTheSameMemory) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    torch::nn::Linear layer(200, 200);
-    DistributedDataParallel ddp(layer, group, kSmallBuckets);
-    const auto backward = [&] {
-      layer->zero_grad();
-      layer->forward(torch::ones({1, 200})).sum().backward();
-    };
-    backward();
-    if (group.rank() == 1) {
-      for (int time = 0; time < 2; ++time) {
-        torch::nn::Linear other(200, 200);
-        std::stringstream file;
-        torch::save(other, file);
-        torch::load(layer, file);
-      }
-    }
-    expect_error<Error>(backward, {"parameter weight", "rank 0", "rank 1", "sync_parameters"});
   });
 }
 
@@ -516,18 +215,6 @@ TEST(ChangedModule, SyncParametersRefusesModulesThatDiffer) {
     if (group.rank() == 1) net->to(torch::kBFloat16);
     expect_error<MismatchError>([&] { ddp.sync_parameters(); },
                                 {"left.weight", "Half", "BFloat16"});
-  });
-}
-
-TEST(ChangedModule, AGraphThatIsOlderThanALoadAndTheWrapperIsSynchronised) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
-    const torch::Tensor older = net->left->bias.sum() + net->left->weight.sum();
-    load(net, saved(net));
-    DistributedDataParallel ddp(net, group, kSmallBuckets);
-    ((older + net->right_sum()) * (group.rank() + 1)).backward();
-    EXPECT_TRUE(gradients_are(net->left, 1.5));
-    EXPECT_TRUE(gradients_are(net->right, 1.5));
   });
 }
 

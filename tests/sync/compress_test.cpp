@@ -1,24 +1,20 @@
-// Compression: messages shrink by the documented factor, residuals are sent later, and all ranks
-// get the same bits.
+// Compression: messages shrink by the documented factor, and all ranks get the same bits.
 #include <lockstep/compress.h>
 #include <lockstep/error.h>
 
 #include "support/errors.h"
 #include "support/ranks.h"
-#include "support/trained_ranks.h"
-#include "sync/methods/ddp.h"
+#include "sync/compressed_rank.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
-#include <numeric>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -31,52 +27,7 @@ using testing::floats;
 using testing::RankKind;
 using testing::run_ranks;
 
-const std::vector<Parameter> kParameters{
-    {"a", 64 * 300, {}, 64}, {"b", 17}, {"c", 20000}, {"d", 1}, {"e", 128 * 64, {}, 128}};
 const std::vector<std::string> kAll{"float16", "bfloat16", "topk:0.01", "powersgd:2", "sign"};
-
-/// One rank's gradients, averaged by ddp with a compression.
-struct Rank {
-  Rank(Group with, const std::string& compression, DataType type = DataType::float32)
-      : Rank(std::move(with), {.hook = compress::parse(compression)},
-             Layout(kParameters, type, {.first_bytes = 40'000, .bytes = 80'000})) {}
-  Rank(Group with, DdpSettings settings, Layout layout)
-      : group(std::move(with)),
-        gradients(group, kParameters, std::move(layout)),
-        ddp(group, gradients, std::move(settings)) {}
-
-  /// Averages gradient(parameter, i) over the ranks.
-  template <typename Gradient>
-  void reduce(Gradient gradient) {
-    bring(0, gradient);
-    ddp.finish();
-  }
-
-  /// The gradients of the parameters from `first` on.
-  template <typename Gradient>
-  void bring(std::size_t first, Gradient gradient) {
-    for (std::size_t left = kParameters.size(); left > first; --left) {
-      const ArrayView place = gradients.of(left - 1);
-      for (std::size_t i = 0; i < place.count; ++i) {
-        const auto value = static_cast<float>(gradient(left - 1, i));
-        if (place.type == DataType::float32)
-          static_cast<float*>(place.data)[i] = value;
-        else
-          static_cast<double*>(place.data)[i] = value;
-      }
-      ddp.ready(left - 1);
-    }
-  }
-
-  Group group;
-  Gradients gradients;
-  Ddp ddp;
-};
-
-float wave(int rank, std::size_t parameter, std::size_t i) {
-  return std::sin(0.37F * static_cast<float>(i) + static_cast<float>(rank)) *
-         static_cast<float>(parameter + 1);
-}
 
 class Compressions : public ::testing::TestWithParam<std::tuple<RankKind, std::string>> {};
 
@@ -94,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(All, Compressions,
 TEST_P(Compressions, GiveAllRanksTheSameBitsAndLeaveGapsAlone) {
   const auto& [kind, compression] = GetParam();
   run_ranks(kind, 3, [compression = compression](Group group) {
-    Rank rank(group, compression);
+    CompressedRank rank(group, compression);
     for (int step = 0; step < 3; ++step) {
       rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank() + step, p, i); });
       const std::span<float> all = floats(rank.gradients.all());
@@ -118,7 +69,7 @@ TEST_P(Compressions, SendFewerBytesByTheDocumentedFactor) {
   const auto& [kind, compression] = GetParam();
   run_ranks(kind, 4, [compression = compression](Group group) {
     auto bytes_with = [&](const std::string& how) {
-      Rank rank(group, how);
+      CompressedRank rank(group, how);
       rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
       const std::uint64_t before = group.counters().bytes;
       rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
@@ -139,7 +90,7 @@ TEST_P(Compressions, SendFewerBytesByTheDocumentedFactor) {
 TEST(Compress, RoundsToHalfPrecision) {
   for (const auto& [name, digits] : {std::pair{"float16", 11}, std::pair{"bfloat16", 8}})
     run_ranks(RankKind::thread, 2, [&, name = name, digits = digits](Group group) {
-      Rank rank(group, name);
+      CompressedRank rank(group, name);
       rank.reduce([&](std::size_t p, std::size_t i) { return wave(group.rank(), p, i); });
       for (std::size_t i = 0; i < 300; ++i) {
         const float expected = (wave(0, 0, i) + wave(1, 0, i)) / 2;
@@ -149,42 +100,13 @@ TEST(Compress, RoundsToHalfPrecision) {
     });
 }
 
-TEST(Compress, TopKSendsTheLargestAndTheRestLater) {
-  run_ranks(RankKind::thread, 2, [](Group group) {
-    Rank rank(group, "topk:0.25");
-    std::vector<double> total(kParameters[0].count), expected(total.size());
-    auto count = [&] {
-      const std::span<float> got = floats(rank.gradients.of(0));
-      for (std::size_t i = 0; i < total.size(); ++i) total[i] += got[i];
-    };
-    // Multiples of 1/8 are exact. Both ranks have the same large values.
-    auto value = [&](std::size_t i, int r) { return static_cast<double>(i % 100) / 8 + r; };
-    rank.reduce([&](std::size_t, std::size_t i) { return value(i, group.rank()); });
-    count();
-    for (std::size_t i = 0; i < total.size(); ++i) {
-      expected[i] = (value(i, 0) + value(i, 1)) / 2;
-      if (i % 100 >= 80) {
-        ASSERT_EQ(total[i], expected[i]) << "the largest are sent at once";
-      }
-      if (i % 100 <= 70) {
-        ASSERT_EQ(total[i], 0) << "the others are not";
-      }
-    }
-    for (int step = 0; step < 4; ++step) {
-      rank.reduce([](std::size_t, std::size_t) { return 0; });
-      count();
-    }
-    EXPECT_EQ(total, expected) << "in the end everything was sent once";
-  });
-}
-
 /// With error feedback, the sum of all results differs from the exact sum by at most one step's
 /// residual, so the mean over many steps converges.
 TEST_P(Compressions, ConvergeToTheMeanGradient) {
   const auto& [kind, compression] = GetParam();
   if (kind != RankKind::thread) GTEST_SKIP() << "arithmetic only";
   run_ranks(kind, 2, [compression = compression](Group group) {
-    Rank rank(group, compression, DataType::float64);
+    CompressedRank rank(group, compression, DataType::float64);
     constexpr int kSteps = 1000;
     std::vector<double> sums(rank.gradients.layout().size());
     for (int step = 0; step < kSteps; ++step) {
@@ -205,7 +127,7 @@ TEST_P(Compressions, ConvergeToTheMeanGradient) {
 
 TEST(Compress, PowerSgdIsExactForMatricesOfLowRank) {
   run_ranks(RankKind::thread, 2, [](Group group) {
-    Rank rank(group, "powersgd:2");
+    CompressedRank rank(group, "powersgd:2");
     // The average of two matrices of rank one has rank two.
     auto value = [&](std::size_t row, std::size_t column, int r) {
       return std::cos(0.1 * static_cast<double>(row) + r) *
@@ -221,129 +143,12 @@ TEST(Compress, PowerSgdIsExactForMatricesOfLowRank) {
   });
 }
 
-/// All parameters in one bucket, whose length does not depend on the order.
-Layout one_bucket(std::span<const std::size_t> order = {}) {
-  return Layout(kParameters, DataType::float32, {.first_bytes = 1 << 20}, order);
-}
-constexpr std::array<std::size_t, 5> kOtherOrder{2, 0, 4, 1, 3};
-
-float nothing(std::size_t, std::size_t) {
-  return 0;
-}
-
-/// Sums the results of top-k. Multiples of 1/8 are exact.
-struct SentGradients {
-  static float given(std::size_t p, std::size_t i, int rank) {
-    return static_cast<float>((i + p) % 100) / 8 + static_cast<float>(rank);
-  }
-
-  void count(const Rank& rank) {
-    for (std::size_t p = 0; p < kParameters.size(); ++p)
-      for (std::size_t i = 0; i < kParameters[p].count; ++i)
-        total[p][i] += floats(rank.gradients.of(p))[i];
-  }
-
-  /// Expects that the gradients of 2 ranks in one step were sent completely, once.
-  void expect_all_of_one_step() const {
-    for (std::size_t p = 0; p < kParameters.size(); ++p)
-      for (std::size_t i = 0; i < kParameters[p].count; ++i)
-        ASSERT_EQ(total[p][i], (given(p, i, 0) + given(p, i, 1)) / 2) << p << " at " << i;
-  }
-
-  std::vector<std::vector<float>> total = [] {
-    std::vector<std::vector<float>> zeros;
-    for (const Parameter& parameter : kParameters) zeros.emplace_back(parameter.count);
-    return zeros;
-  }();
-};
-
-TEST(Compress, ResidualsMoveWithTheirParameters) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    const DdpSettings settings{.hook = compress::top_k(0.3)};
-    SentGradients sent;
-    {
-      Rank before(group, settings, one_bucket());
-      before.reduce([&](auto p, auto i) { return SentGradients::given(p, i, group.rank()); });
-      sent.count(before);
-    }
-    Rank after(group, settings, one_bucket(kOtherOrder));
-    for (int step = 0; step < 4; ++step) {
-      after.reduce(nothing);
-      sent.count(after);
-    }
-    sent.expect_all_of_one_step();
-  });
-}
-
-TEST(Compress, PowerSgdKeepsItsMatricesWhenParametersMove) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    const DdpSettings settings{.hook = compress::power_sgd(2)};
-    auto value = [&](std::size_t p, std::size_t i, int r) {
-      const double row = static_cast<double>(i / 64), column = static_cast<double>(i % 64);
-      return p == 4 ? std::cos(0.1 * row + r) * std::sin(0.3 * column * (r + 1) + 1) : 0.0;
-    };
-    auto step = [&](Rank& rank) {
-      rank.reduce([&](std::size_t p, std::size_t i) { return value(p, i, group.rank()); });
-    };
-    {
-      Rank before(group, settings, one_bucket());
-      step(before);
-    }
-    Rank after(group, settings, one_bucket(kOtherOrder));
-    for (int i = 0; i < 4; ++i) step(after);
-    for (std::size_t i = 0; i < kParameters[4].count; ++i)
-      ASSERT_NEAR(floats(after.gradients.of(4))[i], (value(4, i, 0) + value(4, i, 1)) / 2, 1e-4);
-  });
-}
-
-TEST(Compress, GradientsOfAFailedBackwardAreSentLater) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    Rank rank(group, "topk:0.3");
-    SentGradients sent;
-    rank.reduce([&](auto p, auto i) { return SentGradients::given(p, i, group.rank()); });
-    sent.count(rank);
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      rank.bring(group.rank() == 0 ? 3 : 0, [](auto, auto) { return 1000; });
-      if (group.rank() == 0)
-        rank.ddp.abandon();
-      else
-        expect_error<Error>([&] { rank.ddp.finish(); }, {"by an exception on rank 0"});
-    }
-    for (int step = 0; step < 4; ++step) {
-      rank.reduce(nothing);
-      sent.count(rank);
-    }
-    sent.expect_all_of_one_step();
-  });
-}
-
-TEST(Compress, ResidualsOfUnusedParametersAreKept) {
-  run_ranks(RankKind::thread, 2, [](const Group& group) {
-    Rank rank(group, {.allow_unused = true, .hook = compress::top_k(0.3)}, one_bucket());
-    SentGradients sent;
-    rank.reduce([&](auto p, auto i) { return SentGradients::given(p, i, group.rank()); });
-    sent.count(rank);
-    for (std::size_t p = 0; p < 3; ++p) std::ranges::fill(floats(rank.gradients.of(p)), 0.0F);
-    rank.bring(3, nothing);
-    rank.ddp.finish();
-    ASSERT_EQ(rank.ddp.unused(), (std::vector<std::size_t>{0, 1, 2}));
-    for (std::size_t p = 0; p < 3; ++p)  // the caller's gradients stay what they were
-      std::ranges::fill(floats(rank.gradients.of(p)), 0.0F);
-    sent.count(rank);
-    for (int step = 0; step < 4; ++step) {
-      rank.reduce(nothing);
-      sent.count(rank);
-    }
-    sent.expect_all_of_one_step();
-  });
-}
-
 /// As without compression: the step shows the value on all ranks, and the next one is clean.
 TEST_P(Compressions, RecoverFromValuesThatAreNotFinite) {
   const auto& [kind, compression] = GetParam();
   run_ranks(kind, 2, [compression = compression](Group group) {
     for (const float bad : {INFINITY, -INFINITY, std::nanf("")}) {
-      Rank rank(group, compression);
+      CompressedRank rank(group, compression);
       const auto is_finite = [](float value) { return std::isfinite(value); };
       for (int step = 0; step < 6; ++step) {
         const bool shows = step == 2;
@@ -365,7 +170,7 @@ TEST_P(Compressions, RecoverFromValuesThatAreNotFinite) {
 
 TEST(Compress, PowerSgdHandlesLargeGradients) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
-    Rank rank(group, "powersgd:1");
+    CompressedRank rank(group, "powersgd:1");
     double total = 0;
     for (int step = 0; step < 4; ++step) {
       rank.reduce([&](std::size_t p, std::size_t) { return step == 0 && p == 4 ? 1e22F : 0.0F; });
@@ -378,9 +183,9 @@ TEST(Compress, PowerSgdHandlesLargeGradients) {
 TEST(Compress, AHookOfTwoWrappersIsRefused) {
   run_ranks(RankKind::thread, 2, [](Group group) {
     const DdpSettings settings{.hook = compress::sign()};
-    Rank one(group, settings, one_bucket());
+    CompressedRank one(group, settings, one_bucket());
     one.reduce(nothing);
-    Rank other(group.split(0), settings, one_bucket());
+    CompressedRank other(group.split(0), settings, one_bucket());
     expect_error<UsageError>([&] { other.reduce(nothing); }, {"make a hook for each wrapper"});
   });
 }
