@@ -36,8 +36,8 @@ void add_report_command(CLI::App& app, int& code);
 void add_dataflow_command(CLI::App& app, int& code);
 void add_predict_command(CLI::App& app, int& code);
 
-/// Adds all commands of this build. A build without torch has no commands that train.
-void add_commands(CLI::App& app, int& code);
+/// Adds train, compare and scale; nothing in a build without torch.
+void add_training_commands(CLI::App& app, int& code);
 
 /// Prints `prefix` and the message of the current exception to standard error, and returns its exit
 /// code. REQUIRES: called from a catch block.

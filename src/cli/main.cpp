@@ -8,6 +8,26 @@
 
 #include <csignal>
 
+namespace lockstep::internal::cli {
+
+namespace {
+
+/// In the order of --help.
+void add_commands(CLI::App& app, int& code) {
+  add_training_commands(app, code);
+  add_bench_command(app, code);
+  add_predict_command(app, code);
+  add_launch_command(app, code);
+  add_data_command(app, code);
+  add_doctor_command(app, code);
+  add_report_command(app, code);
+  add_dataflow_command(app, code);
+}
+
+}  // namespace
+
+}  // namespace lockstep::internal::cli
+
 int main(int argc, char** argv) {
   using namespace lockstep::internal::cli;
   lockstep::internal::raise_descriptor_limit();  // workers inherit it
