@@ -67,7 +67,7 @@ CommandOptions::CommandOptions(CLI::App& command, run::Options own, run::Options
     if ((option.commands & bit) != 0)
       options_.push_back(std::move(option));
     else
-      other_keys_.insert(run::json_key_of(option));
+      others_.push_back(std::move(option));
   }
   options_.insert(options_.end(), own.begin(), own.end());
   command
@@ -95,8 +95,8 @@ std::size_t CommandOptions::count_given() const {
   return command_.get_options(typed).size() + in_file_.size();
 }
 
-void CommandOptions::finish() {
-  if (!path_.empty()) read(read_config_file(path_));
+void CommandOptions::finish(const std::set<std::string>& elsewhere) {
+  if (!path_.empty()) read(read_config_file(path_), elsewhere);
   for (const run::Option& option : options_) {
     run::check(option);
     const run::Condition& condition = option.only_with;
@@ -107,12 +107,13 @@ void CommandOptions::finish() {
   }
 }
 
-void CommandOptions::read(const ConfigFile& file) {
+void CommandOptions::read(const ConfigFile& file, const std::set<std::string>& elsewhere) {
   file_ = file;
   for (const ConfigEntry& entry : file.entries) {
     try {
       const run::Option* option = file.recorded ? find_recorded(entry) : find_named(entry);
       if (!option || typed(option->name)) continue;
+      if (file.recorded && is_resolved_anew(*option, elsewhere)) continue;
       const bool inverted = option->clears && !file.recorded && entry.value.is_boolean();
       run::set_value(*option, inverted ? nlohmann::json(!entry.value.get<bool>()) : entry.value);
       run::check(*option);
@@ -123,11 +124,24 @@ void CommandOptions::read(const ConfigFile& file) {
   }
 }
 
-/// Null for what the record has and this command does not need.
+/// Whether the record's value must not be used: a launcher decides it, or this command has other
+/// values of the options that it was resolved from.
+bool CommandOptions::is_resolved_anew(const run::Option& option,
+                                      const std::set<std::string>& elsewhere) const {
+  const auto differs = [&](const std::string& source) {
+    return typed(source) || elsewhere.contains(source) || run::find(others_, source) != nullptr;
+  };
+  return elsewhere.contains(option.name) || std::ranges::any_of(option.resolved_from, differs);
+}
+
+/// Null for a key of the record that this command does not need.
 const run::Option* CommandOptions::find_recorded(const ConfigEntry& entry) const {
+  const auto has_key = [&](const run::Option& option) {
+    return run::json_key_of(option) == entry.key;
+  };
   for (const run::Option& option : options_)
-    if (option.recorded && run::json_key_of(option) == entry.key) return &option;
-  if (kNoOptions.contains(entry.key) || other_keys_.contains(entry.key)) return nullptr;
+    if (option.recorded && has_key(option)) return &option;
+  if (kNoOptions.contains(entry.key) || std::ranges::any_of(others_, has_key)) return nullptr;
   throw UsageError(fmt::format("'{}' is no option of lockstep {}", entry.key, command()));
 }
 

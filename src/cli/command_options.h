@@ -22,9 +22,10 @@ class CommandOptions {
   CommandOptions(const CommandOptions&) = delete;
   CommandOptions& operator=(const CommandOptions&) = delete;
 
-  /// Reads --config, if given, and checks every value. Call it after parsing, before use. Throws
-  /// UsageError, or FileError for a file that cannot be read.
-  void finish();
+  /// Reads --config, if given, and checks every value. The record of a run does not set the options
+  /// `elsewhere`, which a launcher decides. Call it after parsing, before use. Throws UsageError,
+  /// or FileError for a file that cannot be read.
+  void finish(const std::set<std::string>& elsewhere = {});
 
   /// On the command line, which wins over the file. False for an option that the command does not
   /// have.
@@ -34,13 +35,10 @@ class CommandOptions {
   }
   /// On the command line or in the file.
   bool given(const std::string& name) const { return typed(name) || in_file_.contains(name); }
-  /// The same, but for options that merely are in the record of a run, which has all of them.
+  /// The same without the record of a run, which has all options.
   bool asked_for(const std::string& name) const {
     return typed(name) || (in_file_.contains(name) && !file_.recorded);
   }
-  /// Only in the record of a run, where it may be what other options came to.
-  bool recorded(const std::string& name) const { return given(name) && !asked_for(name); }
-
   /// How many options and arguments were typed or are in the file.
   std::size_t count_given() const;
 
@@ -53,13 +51,14 @@ class CommandOptions {
   static const std::vector<const CommandOptions*>& all();
 
  private:
-  void read(const ConfigFile& file);
+  void read(const ConfigFile& file, const std::set<std::string>& elsewhere);
+  bool is_resolved_anew(const run::Option& option, const std::set<std::string>& elsewhere) const;
   const run::Option* find_recorded(const ConfigEntry& entry) const;
   const run::Option* find_named(const ConfigEntry& entry) const;
 
   CLI::App& command_;
   run::Options options_;
-  std::set<std::string> other_keys_;  ///< that config.json has of options of other commands
+  run::Options others_;  ///< of the job's, the options of other commands only
   std::vector<std::string> defaults_;
   std::filesystem::path path_;
   ConfigFile file_;

@@ -77,6 +77,9 @@ struct Option {
   unsigned commands = kTraining;
   bool identity = false;  ///< decides what a step computes: a resumed run must have the same value
   bool recorded = true;   ///< config.json has it
+  /// Options from which config.json resolves the value: --workers for --threads. A command that
+  /// takes one of them from elsewhere than the record resolves the value again.
+  std::vector<std::string> resolved_from = {};
   bool forwarded = true;  ///< passed to the workers that mpirun starts
   SameOnRanks same = SameOnRanks::value;
   Condition only_with = {};

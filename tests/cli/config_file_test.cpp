@@ -12,6 +12,7 @@
 
 #include <gmock/gmock.h>
 #include <optional>
+#include <set>
 
 namespace lockstep::internal::cli {
 namespace {
@@ -30,6 +31,8 @@ class ConfigFileTest : public ::testing::Test {
   double beta_ = 0.9;
   std::optional<int> patience_;
   int other_ = 0;
+  int shards_ = 0, threads_ = 0;
+  std::string algorithm_ = "auto";
   std::vector<int> workers_{1, 2};
   testing::TemporaryFolder folder_;
   CLI::App app_;
@@ -47,18 +50,24 @@ class ConfigFileTest : public ::testing::Test {
         {.name = "--beta1", .field = &beta_, .group = "A", .only_with = {"--optimizer", {"adam"}}},
         {.name = "--patience", .field = &patience_, .group = "A"},
         {.name = "--command", .field = &hidden_},
+        {.name = "--shards", .field = &shards_, .group = "A"},
+        {.name = "--threads", .field = &threads_, .group = "A", .resolved_from = {"--shards"}},
+        {.name = "--algorithm",
+         .field = &algorithm_,
+         .group = "A",
+         .resolved_from = {"--of-others"}},
         {.name = "--of-others", .field = &other_, .group = "A", .commands = run::kScale}};
   }
 
   run::Options own() { return {{.name = "--workers", .field = &workers_, .group = "B"}}; }
 
   void run(const std::string& content, std::vector<std::string> arguments = {},
-           const std::string& name = "job.toml") {
+           const std::set<std::string>& elsewhere = {}) {
     arguments.insert(arguments.begin(),
-                     {"train", "--config", folder_.write(name, content).string()});
+                     {"train", "--config", folder_.write("job.toml", content).string()});
     std::reverse(arguments.begin(), arguments.end());
     app_.parse(arguments);
-    options_.finish();
+    options_.finish(elsewhere);
   }
 
   void expect_refused(const std::string& content, std::initializer_list<std::string_view> parts) {
@@ -172,6 +181,44 @@ TEST_F(ConfigFileTest, TheRecordOfARunIsAccepted) {
   EXPECT_EQ(patience_, std::nullopt);
   EXPECT_TRUE(options_.given("--batch"));
   EXPECT_FALSE(options_.asked_for("--batch"));
+}
+
+constexpr const char* kResolved = R"({"shards": 4, "threads": 1, "batch": 8})";
+
+TEST_F(ConfigFileTest, ResolvedValuesOfARecordAreKept) {
+  run(kResolved);
+  EXPECT_EQ(shards_, 4);
+  EXPECT_EQ(threads_, 1);
+}
+
+TEST_F(ConfigFileTest, ATypedOptionResolvesOthersAnew) {
+  run(kResolved, {"--shards", "2"});
+  EXPECT_EQ(shards_, 2);
+  EXPECT_EQ(threads_, 0);
+  EXPECT_FALSE(options_.given("--threads"));
+  EXPECT_EQ(batch_, 8);
+}
+
+TEST_F(ConfigFileTest, ATypedOptionLeavesOthersOfATomlFile) {
+  run("threads = 3\nshards = 4\n", {"--shards", "2"});
+  EXPECT_EQ(threads_, 3);
+}
+
+TEST_F(ConfigFileTest, ALauncherDecidesInsteadOfARecord) {
+  run(kResolved, {}, {"--shards"});
+  EXPECT_EQ(shards_, 0);
+  EXPECT_EQ(threads_, 0);
+  EXPECT_EQ(batch_, 8);
+}
+
+TEST_F(ConfigFileTest, ALauncherDecidesNothingInATomlFile) {
+  run("shards = 4\n", {}, {"--shards"});
+  EXPECT_EQ(shards_, 4);
+}
+
+TEST_F(ConfigFileTest, ValuesResolvedFromOptionsOfOtherCommandsAreResolvedAnew) {
+  run(R"({"of_others": 3, "algorithm": "ring"})");
+  EXPECT_EQ(algorithm_, "auto");
 }
 
 TEST_F(ConfigFileTest, ARecordHasNoOptionsOfTheStudyItself) {

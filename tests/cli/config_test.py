@@ -65,6 +65,12 @@ class Config(ProgramTest):
         self.assertEqual(len((self.folder / "tree/metrics.jsonl").read_text().split('"kind":"iteration"')) - 1, 10)
         self.run_program("compare", "--config", "ring/config.json", "--methods", "gather-scatter", "--run-dir", "compared")
 
+    def test_options_that_follow_from_shards_are_not_taken_from_a_record(self):
+        self.write(JOB)
+        self.run_program("train", "--config", "job.toml", "--shards", 2, "--run-dir", "shards")
+        self.run_program("train", "--config", "shards/config.json", "--shards", 0, "--run-dir", "none")
+        self.assertEqual([self.config_of(run)["conv"] for run in ("shards", "none")], ["fixed", "auto"])
+
     def test_a_launcher_decides_how_many_workers_there_are(self):
         self.write(JOB + "workers = 4\n")
         self.write("workers = 2\nprefix = true\n", "hosts.toml")

@@ -114,8 +114,6 @@ void check(CompareCommand& options) {
   for (const std::string& compression : split(options.job.compress, ','))
     if (!compression.empty()) options.methods.push_back("ddp+" + compression);
   options.job.compress.clear();
-  // The record of a run has the algorithm of its own method.
-  if (given.recorded("--algorithm")) options.job.algorithm = "auto";
   finish_train_options(given, options.job, options.view);
   // Its results depend on the number of workers, which --shards rules out.
   if (options.job.shards > 0 && !given.given("--methods")) std::erase(options.methods, "local-sgd");

@@ -149,9 +149,6 @@ void finish_scale_options(ScaleCommand& options) {
   if (study.job.run_dir.empty()) study.job.run_dir = default_run_dir("scale");
   if (study.job.model != kSmallModel) measure_few_iterations(given, study.job);
   finish_hosts(options);
-  // The record of a run has the threads of its own world, and the algorithm of its own method.
-  if (given.recorded("--threads")) study.job.threads = 0;
-  if (given.given("--methods") && given.recorded("--algorithm")) study.job.algorithm = "auto";
   finish_train_options(given, study.job, options.view);
   if (!given.given("--methods")) study.methods = {study.job.sync};
   if (given.given("--methods") && given.asked_for("--sync"))

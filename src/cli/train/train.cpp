@@ -28,6 +28,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace lockstep::internal::cli {
 
@@ -171,13 +173,10 @@ void train_as_elastic_worker(TrainCommand& command) {
   if (shown()) write_json(command.view.json, run::to_json(summary));
 }
 
-/// Started by a launcher: how many workers the run has, or began with; none if there is no
-/// launcher.
-std::optional<int> launched_workers(const launch::Place& place, bool elastic) {
-  const auto began_with = launch::elastic_workers();
-  if (began_with && place.rank >= *began_with && !elastic)
-    throw UsageError("this worker is to join a run that others began with --elastic: give it, too");
-  if (began_with) return began_with;
+/// How many workers the launcher of this process has started; an elastic run may have more or fewer
+/// by now. None if there is no launcher.
+std::optional<int> launched_workers(const launch::Place& place) {
+  if (const auto began_with = launch::elastic_workers()) return began_with;
   return place.size > 1 ? std::optional(place.size) : std::nullopt;
 }
 
@@ -198,6 +197,40 @@ void train_with_workers(const TrainCommand& command) {
   write_json(command.view.json, run::to_json(summary));
 }
 
+/// Throws UsageError for options that contradict the launcher of this process.
+void require_fit(const TrainCommand& command, const launch::Place& place, int launched) {
+  const CommandOptions& given = *command.options;
+  if (launch::elastic_workers() && place.rank >= launched && !command.config.elastic)
+    throw UsageError(
+        "this worker joins a run that was started with --elastic: give --elastic here as well");
+  if (given.typed("--workers"))
+    throw UsageError("--workers contradicts the launcher that started this process: leave it out");
+  if (given.asked_for("--restarts") && command.config.restarts > 0)
+    throw UsageError("--restarts is an option of the launcher: give it to lockstep launch instead");
+}
+
+/// Applies and checks the options of a process at this place.
+void finish_options(TrainCommand& command, const launch::Place& place,
+                    const std::optional<int>& launched) {
+  CommandOptions& given = *command.options;
+  train::TrainConfig& config = command.config;
+  using Names = std::set<std::string>;
+  given.finish(launched ? Names{"--workers", "--restarts"} : Names{});
+  if (launched) {
+    require_fit(command, place, *launched);
+    config.workers = *launched;
+  }
+  command.transport_given = given.asked_for("--transport");
+  config.restarted = launch::restarts_so_far() > 0;
+  if (config.resume && config.run_dir.empty())
+    throw UsageError("--resume needs --run-dir: the folder of the run to resume");
+  // Before the workers meet. The folder may exist on the host of rank 0 only.
+  if (!config.run_dir.empty() && place.rank == 0) require_ready(config);
+  if (config.run_dir.empty()) config.run_dir = default_run_dir("train");
+  finish_train_options(given, config, command.view);
+  require_slow_rank(config, config.workers);
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, int& code) {
@@ -210,37 +243,13 @@ void add_train_command(CLI::App& app, int& code) {
   command->add_option("--progress", options->progress)->group("");
   add_options_page_flag(*command);
   command->callback([options, &code] {
-    // Workers that are not started by the user say who they are like forked ones.
+    // Messages of workers that mpirun started begin like those of forked ones.
     const std::string name = options->progress.empty() ? "lockstep train" : "lockstep";
     launch::Place place;
     try {
-      CommandOptions& given = *options->options;
-      given.finish();
-      options->transport_given = given.asked_for("--transport");
       place = launch::find_place();
-      const auto launched = launched_workers(place, options->config.elastic);
-      if (launched && given.typed("--workers"))
-        throw UsageError(
-            "--workers contradicts the launcher that started this process: leave it out");
-      if (launched && given.asked_for("--restarts") && options->config.restarts > 0)
-        throw UsageError(
-            "--restarts is for what starts the workers: give it to lockstep launch instead");
-      options->config.restarted = launch::restarts_so_far() > 0;
-      if (options->config.resume) {
-        if (options->config.run_dir.empty())
-          throw UsageError("--resume needs --run-dir: the folder of the run that is to go on");
-      }
-      // Better now than after the workers have come together. Rank 0 may be the only one that can
-      // see the folder.
-      if (!options->config.run_dir.empty() && place.rank == 0) require_ready(options->config);
-      if (options->config.run_dir.empty()) options->config.run_dir = default_run_dir("train");
-      if (launched) {
-        options->config.workers = *launched;
-        options->config.restarts = 0;  // the launcher's, even if the record of a run has some
-        if (given.recorded("--threads")) options->config.threads = 0;
-      }
-      finish_train_options(given, options->config, options->view);
-      require_slow_rank(options->config, options->config.workers);
+      const std::optional<int> launched = launched_workers(place);
+      finish_options(*options, place, launched);
       if (launched && options->config.elastic)
         train_as_elastic_worker(*options);
       else if (launched)

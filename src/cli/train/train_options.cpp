@@ -23,17 +23,11 @@ run::Options view_options(TrainView& view) {
 
 void finish_train_options(const CommandOptions& options, train::TrainConfig& config,
                           const TrainView& view) {
-  // Steps alone say how long: then as many epochs as they need. The record of a run has both, and
-  // either may be replaced.
+  // --iterations alone: as many epochs as they need.
   if (options.asked_for("--iterations") && !options.asked_for("--epochs")) config.epochs = 0;
-  if (options.typed("--epochs") && options.recorded("--iterations")) config.iterations = 0;
-  // The record of a run has the threads that its number of workers came to, and the algorithm of
-  // its method.
-  if (options.typed("--workers") && options.recorded("--threads")) config.threads = 0;
-  if (options.typed("--sync") && options.recorded("--algorithm")) config.algorithm = "auto";
   if (config.command.empty()) config.command = typed_command();
   config.validate();
-  // Better now than after hours of training.
+  // Now, not after hours of training.
   if (!config.save.empty()) require_writable(config.save);
   if (!view.json.empty() && view.json != "-") require_writable(view.json);
 }

@@ -55,6 +55,7 @@ Options job_options(TrainConfig& c) {
        .commands = kTrain | kCompare, .identity = true,
        .help = "global batch size: images of all workers in one step"},
       {.name = "--iterations", .field = &c.iterations, .group = kData,
+       .resolved_from = {"--epochs"},
        .help = "stop after N steps; 0 for no limit"},
       {.name = "--epochs", .field = &c.epochs, .group = kData,
        .help = "passes over the training images; 0, also with --iterations alone: as many as the "
@@ -76,7 +77,7 @@ Options job_options(TrainConfig& c) {
        .help = "logical workers, a power of two: any number of workers up to it gives the same "
                "bits; 0: results depend on the number of workers"},
       {.name = "--threads", .field = &c.threads, .group = kWorkers, .range = at_least(0),
-       .same = SameOnRanks::with_shards,
+       .resolved_from = {"--workers", "--shards"}, .same = SameOnRanks::with_shards,
        .help = "threads per worker; 0 divides the cores among the workers"},
       {.name = "--loader-threads", .field = &c.loader_threads, .group = kWorkers,
        .range = between(0, 256), .same = SameOnRanks::no,
@@ -87,7 +88,7 @@ Options job_options(TrainConfig& c) {
       {.name = "--engine", .field = &c.engine, .group = kEngine, .choices = engine::engine_names(),
        .help = "library that computes forward and backward"},
       {.name = "--conv", .field = &c.convolutions, .group = kEngine,
-       .choices = engine::convolution_choices(),
+       .choices = engine::convolution_choices(), .resolved_from = {"--shards"},
        .help = "convolutions of the onednn engine: auto measures once what is fastest here, "
                "fixed follows a rule on shapes"},
       {.name = "--dtype", .field = &c.dtype, .group = kEngine, .choices = {"float32", "float64"},
@@ -99,6 +100,7 @@ Options job_options(TrainConfig& c) {
       {.name = "--sync", .field = &c.sync, .group = kSync, .commands = kTrain | kScale,
        .help = "sync method: " + joined(sync::method_names())},
       {.name = "--algorithm", .field = &c.algorithm, .group = kSync,
+       .resolved_from = {"--sync", "--methods"},
        .help = "all-reduce algorithm: auto, star, tree, ring, halving-doubling, direct, "
                "hierarchical, native"},
       {.name = "--compress", .field = &c.compress, .group = kSync, .identity = true,
