@@ -1,4 +1,5 @@
 """Ranks that were not given the same job: all of them say so, and which of them differ in what."""
+import json
 import re
 import shutil
 import subprocess
@@ -13,12 +14,14 @@ SCRIPT = ('case "${LOCKSTEP_RANK:-${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}}" in 1)
           f'esac; exec {BINARY} train "$@"')
 
 
+def text_of(options):
+    return " ".join(f"{name} {value}" for name, value in options.items())
+
+
 def variables(other, **usual):
     """For SCRIPT: rank 1's options are those of the others but for `other`."""
-    def text(options):
-        return " ".join(f"{name} {value}" for name, value in options.items())
     job = {**JOB, **{f"--{name}": value for name, value in usual.items()}}
-    return {"USUAL": text(job), "OTHER": text({**job, **other})}
+    return {"USUAL": text_of(job), "OTHER": text_of({**job, **other})}
 
 
 needs_mpirun = unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
@@ -44,7 +47,9 @@ class SameJob(ProgramTest):
                                     ({"--limit": 16}, "limit 16", "limit 32"), ({"--lr": 0.5}, "lr 0.5", "lr 0.01"),
                                     ({"--resume": ""}, "resume true", "resume false"),
                                     ({"--lr-scale": "linear"}, "lr_scale linear", "lr_scale none"),
-                                    ({"--save": "weights"}, "save given", "save not given")]:
+                                    ({"--save": "weights"}, "save given", "save not given"),
+                                    ({"--json": "result"}, "json given", "json not given"),
+                                    ({"--tensorboard": ""}, "tensorboard true", "tensorboard false")]:
             with self.subTest(other):
                 self.expect_different(other, found, usual)
 
@@ -57,6 +62,16 @@ class SameJob(ProgramTest):
         output, errors = self.finish(self.launch(other, workers=2), code=0)
         self.assertEqual(errors, "")
         self.assertIn("the run is recorded in run", output)
+
+    def test_rank_0_writes_the_results_to_its_own_files(self):
+        usual, other = ({f"--{name}": f"{folder}/{name}" for name in ("json", "save")} for folder in (".", "not-here"))
+        program = self.start("launch", "--workers", 2, "--", "sh", "-c", SCRIPT, "sh", "--tensorboard",
+                             variables={"USUAL": text_of({**JOB, **usual}), "OTHER": text_of({**JOB, **other})})
+        _, errors = self.finish(program, code=0)
+        self.assertEqual(errors, "")
+        self.assertEqual(json.loads((self.folder / "json").read_text())["workers"], 2)
+        self.assertTrue((self.folder / "save").exists())
+        self.assertEqual(len(list((self.folder / "run").glob("**/events.out.tfevents.*"))), 1)
 
     def expect_other_data(self, what):
         _, errors = self.finish(self.launch({"--data-dir": "copy"}), code=1)

@@ -49,6 +49,9 @@ TEST(SameJob, EveryOptionThatMattersIsCompared) {
                "check_every 1");
   expect_named([](TrainConfig& c) { c.init = "weights"; }, "init not given", "init given");
   expect_named([](TrainConfig& c) { c.save = "weights"; }, "save not given", "save given");
+  expect_named([](TrainConfig& c) { c.json = "result"; }, "json not given", "json given");
+  expect_named([](TrainConfig& c) { c.tensorboard = true; }, "tensorboard false",
+               "tensorboard true");
   expect_named([](TrainConfig& c) { c.compress = "float16"; }, "compress \"\"", "compress float16");
   expect_named([](TrainConfig& c) { c.restarted = true; }, "restarted false", "restarted true");
 }

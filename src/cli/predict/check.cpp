@@ -155,7 +155,7 @@ class Trainings {
   }
 
   double run(const train::TrainConfig& config, const launch::NetworkHosts* hosts) {
-    return run_training(config, ProgressStyle::silent, 1, stdout, OnInterrupt::end, hosts)
+    return run_training(config, ProgressStyle::silent, stdout, OnInterrupt::end, hosts)
         .seconds_per_iteration.p50;
   }
 

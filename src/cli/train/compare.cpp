@@ -22,26 +22,22 @@ namespace {
 
 struct CompareCommand {
   train::TrainConfig job;
-  TrainView view;
   std::vector<std::string> methods = sync::method_names();
   bool mistakes = false;
   std::optional<CommandOptions> options;
 };
 
 run::Options options_of(CompareCommand& command) {
-  run::Options options = view_options(command.view);
-  options.push_back({.name = "--methods",
-                     .field = &command.methods,
-                     .group = "Study",
-                     .help =
-                         "sync methods to compare, separated by commas; ddp+float16 is ddp with "
-                         "--compress float16, and --compress adds such methods"});
-  options.push_back({.name = "--mistakes",
-                     .field = &command.mistakes,
-                     .group = "Study",
-                     .help = "compare the classic mistakes with correct training, instead of the "
-                             "sync methods"});
-  return options;
+  return {{.name = "--methods",
+           .field = &command.methods,
+           .group = "Study",
+           .help = "sync methods to compare, separated by commas; ddp+float16 is ddp with "
+                   "--compress float16, and --compress adds such methods"},
+          {.name = "--mistakes",
+           .field = &command.mistakes,
+           .group = "Study",
+           .help = "compare the classic mistakes with correct training, instead of the sync "
+                   "methods"}};
 }
 
 /// Experiment A of the literature: LeNet-5 on 100 images of MNIST, four workers.
@@ -77,31 +73,31 @@ std::string announcement(const train::TrainConfig& config) {
 }
 
 void run_compare(const CompareCommand& command) {
-  StudyRuns runs(command.view, command.methods.size() + 1);
+  StudyRuns runs(command.methods.size() + 1);
   const study::Comparison comparison = study::compare(
       command.job, command.methods,
       [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
   const study::ComparedRun* fastest = comparison.fastest();
-  if (command.view.json != "-") {
+  if (command.job.json != "-") {
     const auto row = static_cast<std::size_t>(fastest ? fastest - comparison.runs.data() : 0);
     print_table(study::table_of(comparison), row);
     for (const std::string& sentence : study::sentences_of(comparison))
       fmt::print("{}\n", sentence);
     if (fastest) fmt::print("{}: {}\n", fastest->name, fastest->summary.verdict);
   }
-  finish_study(command.job, command.view, study::to_json(comparison));
+  finish_study(command.job, study::to_json(comparison));
 }
 
 void run_mistakes(const CompareCommand& command) {
-  StudyRuns runs(command.view, study::variants_of(command.job).size());
+  StudyRuns runs(study::variants_of(command.job).size());
   const std::vector<study::TrainedVariant> variants = study::train_variants(
       command.job,
       [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
-  if (command.view.json != "-") {
+  if (command.job.json != "-") {
     print_table(study::table_of(variants), 0);
     for (const std::string& sentence : study::sentences_of(variants)) fmt::print("{}\n", sentence);
   }
-  finish_study(command.job, command.view, study::to_json(variants));
+  finish_study(command.job, study::to_json(variants));
 }
 
 void check(CompareCommand& options) {
@@ -114,7 +110,8 @@ void check(CompareCommand& options) {
   for (const std::string& compression : split(options.job.compress, ','))
     if (!compression.empty()) options.methods.push_back("ddp+" + compression);
   options.job.compress.clear();
-  finish_train_options(given, options.job, options.view);
+  finish_train_options(given, options.job);
+  require_writable_results(options.job);
   // Its results depend on the number of workers, which --shards rules out.
   if (options.job.shards > 0 && !given.given("--methods")) std::erase(options.methods, "local-sgd");
   for (const std::string& method : options.methods)

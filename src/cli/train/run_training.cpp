@@ -34,12 +34,12 @@ train::StopAsked prepare_for(OnInterrupt on_interrupt, const StopRequestOptions&
   };
 }
 
-void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
-                          std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt) {
+void run_threads_training(const train::TrainConfig& config, ProgressStyle style, std::FILE* out,
+                          OnInterrupt on_interrupt) {
   const train::StopAsked stop_asked = prepare_for(on_interrupt, {});
   if (stop_asked) stop_asked();
   run_threads(config.workers, [&](Group group) {
-    const auto progress = make_progress(style, log_every, out);
+    const auto progress = make_progress(style, config.log_every, out);
     train::train_worker(std::move(group), engine::built_in_engines(), config, *progress,
                         stop_asked);
   });
@@ -76,15 +76,14 @@ launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_inte
 }
 
 launch::JobResult run_processes_training(const train::TrainConfig& config, ProgressStyle style,
-                                         std::size_t log_every, std::FILE* out,
-                                         OnInterrupt on_interrupt,
+                                         std::FILE* out, OnInterrupt on_interrupt,
                                          const launch::NetworkHosts* hosts) {
   launch::JobOptions job = job_for(config, on_interrupt);
   job.hosts = hosts;
   return launch::run_forked(job, [&] {
     try {
       const train::StopAsked stop_asked = prepare_for(on_interrupt, kBelowParent);
-      const auto progress = make_progress(style, log_every, out);
+      const auto progress = make_progress(style, config.log_every, out);
       if (config.elastic) {
         launch::ElasticMembership membership = make_membership(config, config.transport);
         train::train_elastic(membership, engine::built_in_engines(), config, *progress, stop_asked);
@@ -106,10 +105,9 @@ launch::JobResult run_processes_training(const train::TrainConfig& config, Progr
 }
 
 launch::JobResult run_mpirun_training(const train::TrainConfig& config, ProgressStyle style,
-                                      std::size_t log_every, OnInterrupt on_interrupt) {
+                                      OnInterrupt on_interrupt) {
   std::vector<std::string> arguments = train::train_arguments(config);
-  arguments.insert(arguments.end(), {"--log-every", std::to_string(log_every), "--progress",
-                                     std::string(name_of(style))});
+  arguments.insert(arguments.end(), {"--progress", std::string(name_of(style))});
   return run_this_program_under_mpirun(job_for(config, on_interrupt), arguments);
 }
 
@@ -122,15 +120,13 @@ void say_restart(const launch::JobResult& ended, int restart, const train::Train
       config.restarts);
 }
 
-void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
-                          std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
-                          const launch::NetworkHosts* hosts) {
+void run_workers_training(const train::TrainConfig& config, ProgressStyle style, std::FILE* out,
+                          OnInterrupt on_interrupt, const launch::NetworkHosts* hosts) {
   train::TrainConfig now = config;
   const auto run = [&](int) {
-    launch::JobResult result =
-        needs_mpirun(now.transport, now.workers)
-            ? run_mpirun_training(now, style, log_every, on_interrupt)
-            : run_processes_training(now, style, log_every, out, on_interrupt, hosts);
+    launch::JobResult result = needs_mpirun(now.transport, now.workers)
+                                   ? run_mpirun_training(now, style, on_interrupt)
+                                   : run_processes_training(now, style, out, on_interrupt, hosts);
     put(stderr, "{}", leave_post_mortem(result, "lockstep: ", now.run_dir));
     return result;
   };
@@ -154,15 +150,14 @@ launch::ElasticMembership make_membership(const train::TrainConfig& config,
   return launch::ElasticMembership(options);
 }
 
-run::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
-                          std::size_t log_every, std::FILE* out, OnInterrupt on_interrupt,
-                          const launch::NetworkHosts* hosts) {
+run::Summary run_training(const train::TrainConfig& config, ProgressStyle style, std::FILE* out,
+                          OnInterrupt on_interrupt, const launch::NetworkHosts* hosts) {
   train::require_possible_schedule(config);
   remove_post_mortem(config.run_dir);
   if (config.transport == "thread")
-    run_threads_training(config, style, log_every, out, on_interrupt);
+    run_threads_training(config, style, out, on_interrupt);
   else
-    run_workers_training(config, style, log_every, out, on_interrupt, hosts);
+    run_workers_training(config, style, out, on_interrupt, hosts);
   return run::read_summary(config.run_dir);
 }
 

@@ -22,8 +22,7 @@ enum class OnInterrupt { end, checkpoint };
 /// Throws Error that names the first worker that failed; what each worker had to say is on standard
 /// error by then.
 run::Summary run_training(const train::TrainConfig& config, ProgressStyle style,
-                          std::size_t log_every, std::FILE* out = stdout,
-                          OnInterrupt on_interrupt = OnInterrupt::end,
+                          std::FILE* out = stdout, OnInterrupt on_interrupt = OnInterrupt::end,
                           const launch::NetworkHosts* hosts = nullptr);
 
 /// The place of this process in an elastic run, as its launcher told it. An empty transport leaves

@@ -33,7 +33,7 @@ study::Scaling measure(const ScaleCommand& command) {
   std::optional<launch::NetworkHosts> made;
   if (const auto& asked = command.study.hosts) made.emplace(asked->count, asked->link);
   const launch::NetworkHosts* hosts = made ? &*made : nullptr;
-  StudyRuns runs(command.view, total, hosts);
+  StudyRuns runs(total, hosts);
   StepBench bench(hosts);
   return study::scale(
       command.study,
@@ -47,8 +47,8 @@ study::Scaling measure(const ScaleCommand& command) {
 
 void run_scale(const ScaleCommand& command) {
   const study::Scaling scaling = measure(command);
-  if (command.view.json != "-") print(scaling);
-  finish_study(command.study.job, command.view, study::to_json(scaling));
+  if (command.study.job.json != "-") print(scaling);
+  finish_study(command.study.job, study::to_json(scaling));
 }
 
 }  // namespace

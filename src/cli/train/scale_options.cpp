@@ -84,8 +84,7 @@ void finish_hosts(ScaleCommand& options) {
 run::Options options_of(ScaleCommand& command) {
   study::ScaleJob& study = command.study;
   constexpr std::string_view hosts = "A slow network on one machine (root only)";
-  run::Options options = view_options(command.view);
-  const run::Options own{
+  return {
       {.name = "--workers",
        .field = &study.workers,
        .group = "Study",
@@ -119,8 +118,6 @@ run::Options options_of(ScaleCommand& command) {
        .field = &command.latency,
        .group = hosts,
        .help = "delay of every packet on each link: us or ms (needs the kernel's sch_netem)"}};
-  options.insert(options.end(), own.begin(), own.end());
-  return options;
 }
 
 }  // namespace
@@ -149,7 +146,8 @@ void finish_scale_options(ScaleCommand& options) {
   if (study.job.run_dir.empty()) study.job.run_dir = default_run_dir("scale");
   if (study.job.model != kSmallModel) measure_few_iterations(given, study.job);
   finish_hosts(options);
-  finish_train_options(given, study.job, options.view);
+  finish_train_options(given, study.job);
+  require_writable_results(study.job);
   if (!given.given("--methods")) study.methods = {study.job.sync};
   if (given.given("--methods") && given.asked_for("--sync"))
     throw UsageError("--sync names one method and --methods several: leave one of them out");

@@ -13,7 +13,6 @@ namespace lockstep::internal::cli {
 
 struct ScaleCommand {
   study::ScaleJob study;
-  TrainView view;
   std::optional<int> hosts;  ///< none: the workers are processes of this host
   std::string bandwidth = "1gbit";
   std::string latency = "0us";

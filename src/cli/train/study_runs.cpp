@@ -11,7 +11,7 @@
 namespace lockstep::internal::cli {
 
 run::Summary StudyRuns::run(const train::TrainConfig& config, const std::string& what) {
-  const bool silent = view_.json == "-";
+  const bool silent = config.json == "-";
   const std::filesystem::path study = config.run_dir.parent_path();
   if (++started_ == 1) run::remove_study(study);
   if (!silent) {
@@ -21,8 +21,8 @@ run::Summary StudyRuns::run(const train::TrainConfig& config, const std::string&
   try {
     run::Summary summary =
         run_training(config, !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                     view_.log_every, stdout, OnInterrupt::end, hosts_);
-    leave_tensorboard(config.run_dir, view_.tensorboard);
+                     stdout, OnInterrupt::end, hosts_);
+    leave_tensorboard(config.run_dir, config.tensorboard);
     return summary;
   } catch (...) {
     leave_report(study, !silent);
@@ -30,12 +30,12 @@ run::Summary StudyRuns::run(const train::TrainConfig& config, const std::string&
   }
 }
 
-void finish_study(const train::TrainConfig& job, const TrainView& view, nlohmann::json result) {
+void finish_study(const train::TrainConfig& job, nlohmann::json result) {
   result.update(train::provenance_json(job.command));
   run::write_study(job.run_dir, result);
-  if (view.json != "-") fmt::print("The runs are recorded in {}\n", job.run_dir.string());
-  leave_report(job.run_dir, view.json != "-");
-  write_json(view.json, result);
+  if (job.json != "-") fmt::print("The runs are recorded in {}\n", job.run_dir.string());
+  leave_report(job.run_dir, job.json != "-");
+  write_json(job.json, result);
 }
 
 }  // namespace lockstep::internal::cli

@@ -16,15 +16,14 @@ namespace lockstep::internal::cli {
 class StudyRuns {
  public:
   /// With the workers on these hosts, unless it is null.
-  StudyRuns(const TrainView& view, std::size_t total, const launch::NetworkHosts* hosts = nullptr)
-      : view_(view), total_(total), hosts_(hosts) {}
+  explicit StudyRuns(std::size_t total, const launch::NetworkHosts* hosts = nullptr)
+      : total_(total), hosts_(hosts) {}
 
   /// `what` says which this is. Its folder lies in the study's, whose files of an earlier study go
   /// before the first run. If a run fails, the study leaves a report of those that were begun.
   run::Summary run(const train::TrainConfig& config, const std::string& what);
 
  private:
-  const TrainView& view_;
   const std::size_t total_;
   const launch::NetworkHosts* const hosts_;
   std::size_t started_ = 0;
@@ -32,6 +31,6 @@ class StudyRuns {
 
 /// Writes what a study found to its folder, with where it comes from, leaves the report there, and
 /// writes the result to where --json says.
-void finish_study(const train::TrainConfig& job, const TrainView& view, nlohmann::json result);
+void finish_study(const train::TrainConfig& job, nlohmann::json result);
 
 }  // namespace lockstep::internal::cli

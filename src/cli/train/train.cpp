@@ -37,7 +37,6 @@ namespace {
 
 struct TrainCommand {
   train::TrainConfig config;
-  TrainView view;
   std::optional<CommandOptions> options;
   bool transport_given = false;
   /// Given by the train that started this one under mpirun, and that shows the result: how this one
@@ -45,15 +44,15 @@ struct TrainCommand {
   std::string progress;
 };
 
-ProgressStyle style_for(const TrainView& view) {
-  if (view.json == "-") return ProgressStyle::silent;
+ProgressStyle style_for(const train::TrainConfig& config) {
+  if (config.json == "-") return ProgressStyle::silent;
   return on_terminal() ? ProgressStyle::lines_and_bar : ProgressStyle::lines;
 }
 
 /// A worker writes to its launcher, not to a terminal: a bar only if that one asks for it.
 ProgressStyle worker_style(const TrainCommand& command) {
   if (!command.progress.empty()) return parse_progress_style(command.progress);
-  return command.view.json == "-" ? ProgressStyle::silent : ProgressStyle::lines;
+  return command.config.json == "-" ? ProgressStyle::silent : ProgressStyle::lines;
 }
 
 void print_summary(const run::Summary& summary, const train::TrainConfig& config) {
@@ -73,10 +72,10 @@ void print_summary(const run::Summary& summary, const train::TrainConfig& config
 /// run that is cut short leaves a report, too.
 run::Summary with_report(const TrainCommand& command, const std::function<bool()>& shown,
                          const std::function<run::Summary()>& train) {
-  const bool printed = command.view.json != "-";
+  const bool printed = command.config.json != "-";
   const auto leave = [&] {
     if (!shown()) return;
-    leave_tensorboard(command.config.run_dir, command.view.tensorboard);
+    leave_tensorboard(command.config.run_dir, command.config.tensorboard);
     leave_report(command.config.run_dir, printed);
   };
   try {
@@ -138,13 +137,13 @@ void train_as_worker(TrainCommand& command) {
     remove_post_mortem(command.config.run_dir);
   if (command.progress.empty())
     command.config.command = launch_command(group, command.config.command);
-  const auto progress = make_progress(worker_style(command), command.view.log_every);
+  const auto progress = make_progress(worker_style(command), command.config.log_every);
   const auto shown = [&] { return shows_result; };
   const run::Summary summary = with_report(command, shown, [&] {
     return train::train_worker(group, engine::built_in_engines(), command.config, *progress,
                                &stop_requested);
   });
-  if (shows_result) write_json(command.view.json, run::to_json(summary));
+  if (shows_result) write_json(command.config.json, run::to_json(summary));
 }
 
 /// The same in an elastic run: its first member at the end shows the result.
@@ -164,13 +163,13 @@ void train_as_elastic_worker(TrainCommand& command) {
   config.run_dir = membership.agree_on("run folder", config.run_dir.string());
   config.command =
       fmt::format("lockstep launch --elastic --workers {} -- {}", config.workers, config.command);
-  const auto progress = make_progress(worker_style(command), command.view.log_every);
+  const auto progress = make_progress(worker_style(command), command.config.log_every);
   const auto shown = [&] { return membership.is_first_member(); };
   const run::Summary summary = with_report(command, shown, [&] {
     return train::train_elastic(membership, engine::built_in_engines(), config, *progress,
                                 stop_asked);
   });
-  if (shown()) write_json(command.view.json, run::to_json(summary));
+  if (shown()) write_json(command.config.json, run::to_json(summary));
 }
 
 /// How many workers the launcher of this process has started; an elastic run may have more or fewer
@@ -191,10 +190,10 @@ void train_with_workers(const TrainCommand& command) {
       command, [] { return true; },
       [&] {
         const ReportsDespiteSignals signals;
-        return run_training(command.config, style_for(command.view), command.view.log_every, stdout,
+        return run_training(command.config, style_for(command.config), stdout,
                             OnInterrupt::checkpoint);
       });
-  write_json(command.view.json, run::to_json(summary));
+  write_json(command.config.json, run::to_json(summary));
 }
 
 /// Throws UsageError for options that contradict the launcher of this process.
@@ -227,7 +226,8 @@ void finish_options(TrainCommand& command, const launch::Place& place,
   // Before the workers meet. The folder may exist on the host of rank 0 only.
   if (!config.run_dir.empty() && place.rank == 0) require_ready(config);
   if (config.run_dir.empty()) config.run_dir = default_run_dir("train");
-  finish_train_options(given, config, command.view);
+  finish_train_options(given, config);
+  if (place.rank == 0 || config.elastic) require_writable_results(config);
   require_slow_rank(config, config.workers);
 }
 
@@ -237,8 +237,8 @@ void add_train_command(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("train", kTrainSummary);
   auto options = std::make_shared<TrainCommand>();
   options->config.data_dir = shipped_data();
-  options->options.emplace(*command, view_options(options->view),
-                           train::options_of(options->config), run::kTrain);
+  options->options.emplace(*command, run::Options(), train::options_of(options->config),
+                           run::kTrain);
   // Not for users: hidden.
   command->add_option("--progress", options->progress)->group("");
   add_options_page_flag(*command);

@@ -1,27 +1,17 @@
-// What the options of train, compare and scale have in common beside the job's, which are in
-// train/config/options.h.
+// Common steps of train, compare and scale after their options were parsed.
 #pragma once
 
 #include "cli/command_options.h"
 #include "train/config/config.h"
 
-#include <cstddef>
-#include <string>
-
 namespace lockstep::internal::cli {
 
-/// What a training command shows and writes, beside the run itself.
-struct TrainView {
-  std::size_t log_every = 20;
-  std::string json;
-  bool tensorboard = false;  ///< runs also leave event files for TensorBoard
-};
-
-run::Options view_options(TrainView& view);
-
 /// Applies and checks the options: call it after CommandOptions::finish(), before use. Throws
-/// UsageError, or FileError for a result that could not be written.
-void finish_train_options(const CommandOptions& options, train::TrainConfig& config,
-                          const TrainView& view);
+/// UsageError.
+void finish_train_options(const CommandOptions& options, train::TrainConfig& config);
+
+/// Throws FileError if the weights (--save) or the result (--json) cannot be written: now, not
+/// after hours of training.
+void require_writable_results(const train::TrainConfig& config);
 
 }  // namespace lockstep::internal::cli

@@ -65,7 +65,10 @@ struct TrainConfig {
   std::string slow;      ///< "1:20": rank 1 is slower by 20 ms an iteration, on purpose
   double slow_data = 0;  ///< milliseconds that loading a batch takes longer, on purpose
 
-  std::size_t trace = 10;  ///< iterations that the run folder's trace has; 0 for no trace
+  std::size_t trace = 10;      ///< iterations that the run folder's trace has; 0 for no trace
+  bool tensorboard = false;    ///< also write event files for TensorBoard
+  std::string json;            ///< write the summary to this file; "-" for standard output
+  std::size_t log_every = 20;  ///< print the loss every so many iterations
 
   std::size_t checkpoint_every = 0;        ///< iterations; 0 for none. Needs a run folder
   bool resume = false;                     ///< go on from the run folder's newest checkpoint
