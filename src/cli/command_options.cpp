@@ -14,7 +14,7 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// What config.json has beside options: it follows from them, or describes where the run was.
+/// Keys of config.json that are not options: results of options, and descriptions of the machine.
 const std::set<std::string> kNoOptions{"arithmetic",         "command", "conv_methods", "format",
                                        "gradient_bytes",     "lr_full", "machine",      "method",
                                        "planned_iterations", "version", "parameters"};
@@ -73,7 +73,7 @@ CommandOptions::CommandOptions(CLI::App& command, run::Options own, run::Options
   command
       .add_option("--config", path_,
                   "read options from FILE: TOML, or the config.json of a run; options on the "
-                  "command line win")
+                  "command line take precedence")
       ->type_name("FILE");
   for (const run::Option& option : options_) {
     add(command, option)->group(std::string(option.group));
@@ -101,7 +101,7 @@ void CommandOptions::finish(const std::set<std::string>& elsewhere) {
     run::check(option);
     const run::Condition& condition = option.only_with;
     if (asked_for(option.name) && !run::applies(option, options_))
-      throw UsageError(fmt::format("{} is for {} {}: {} has no use for it", option.name,
+      throw UsageError(fmt::format("{} applies to {} {}: leave it out with {}", option.name,
                                    condition.option, enumerate(condition.values),
                                    run::text_of(*run::find(options_, condition.option))));
   }
@@ -142,7 +142,7 @@ const run::Option* CommandOptions::find_recorded(const ConfigEntry& entry) const
   for (const run::Option& option : options_)
     if (option.recorded && has_key(option)) return &option;
   if (kNoOptions.contains(entry.key) || std::ranges::any_of(others_, has_key)) return nullptr;
-  throw UsageError(fmt::format("'{}' is no option of lockstep {}", entry.key, command()));
+  throw UsageError(fmt::format("'{}' is not an option of lockstep {}", entry.key, command()));
 }
 
 const run::Option* CommandOptions::find_named(const ConfigEntry& entry) const {
@@ -151,7 +151,7 @@ const run::Option* CommandOptions::find_named(const ConfigEntry& entry) const {
   std::string dashed = entry.key;
   std::replace(dashed.begin(), dashed.end(), '_', '-');
   const bool meant = dashed != entry.key && run::find(options_, "--" + dashed) != nullptr;
-  throw UsageError(fmt::format("'{}' is no option of lockstep {}{}", entry.key, command(),
+  throw UsageError(fmt::format("'{}' is not an option of lockstep {}{}", entry.key, command(),
                                meant ? fmt::format(": write '{}'", dashed) : ""));
 }
 

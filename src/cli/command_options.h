@@ -27,27 +27,27 @@ class CommandOptions {
   /// or FileError for a file that cannot be read.
   void finish(const std::set<std::string>& elsewhere = {});
 
-  /// On the command line, which wins over the file. False for an option that the command does not
-  /// have.
+  /// Whether the option is on the command line, which takes precedence over the file. False for an
+  /// option that the command does not have.
   bool typed(const std::string& name) const {
     const CLI::Option* option = command_.get_option_no_throw(name);
     return option && option->count() > 0;
   }
-  /// On the command line or in the file.
+  /// Whether the option is on the command line or in the file.
   bool given(const std::string& name) const { return typed(name) || in_file_.contains(name); }
   /// The same without the record of a run, which has all options.
   bool asked_for(const std::string& name) const {
     return typed(name) || (in_file_.contains(name) && !file_.recorded);
   }
-  /// How many options and arguments were typed or are in the file.
+  /// The number of options and arguments on the command line and in the file.
   std::size_t count_given() const;
 
   const std::string& command() const { return command_.get_name(); }
   const run::Options& options() const { return options_; }
-  /// With its default, as docs/options.md shows it; empty for none.
+  /// The default of the option at this index, as docs/options.md shows it; empty for none.
   const std::string& default_of(std::size_t option) const { return defaults_[option]; }
 
-  /// Those of all commands of this program, in the order in which they were added.
+  /// The options of all commands of this program, in the order in which they were added.
   static const std::vector<const CommandOptions*>& all();
 
  private:

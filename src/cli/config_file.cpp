@@ -39,7 +39,7 @@ json to_json(const toml::node& node) {
 
 void parse_toml(const std::string& text, ConfigFile& file) {
   if (std::count(text.begin(), text.end(), '.') > kMostDots)
-    file.fail(1, fmt::format("more than {} dots: this is no file of options", kMostDots));
+    file.fail(1, fmt::format("more than {} dots: this is not a file of options", kMostDots));
   try {
     for (const auto& [key, node] : toml::parse(text))
       file.entries.push_back({std::string(key.str()), to_json(node), key.source().begin.line});

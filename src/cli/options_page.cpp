@@ -30,7 +30,7 @@ weight-decay = 1e-4
 no-shuffle = true
 ```
 
-- Options on the command line win over the file.
+- Options on the command line take precedence over the file.
 - An unknown key, a value of the wrong type, a value out of range or a key given twice is an error that names the file and
   the line.
 - A flag is `true` or `false`. A list, such as `workers` of `scale`, is an array. Paths are relative to the current folder.

@@ -11,9 +11,9 @@
 
 namespace lockstep::internal::train {
 
-/// The configuration with `methods` filled in, if they are to be measured: those that a resumed run
-/// began with, or else what rank 0 measures now, or measured earlier, while other ranks wait. A
-/// collective.
+/// The configuration with `methods` filled in, if they are to be measured: from the run folder for
+/// a resumed run; else rank 0 measures them, or reads the results of earlier measurements, while
+/// the other ranks wait. A collective.
 TrainConfig with_convolution_choice(Group& group, const engine::Engines& engines,
                                     const TrainConfig& config, const data::ImageShape& images,
                                     Progress& progress);

@@ -31,12 +31,12 @@ sync::Gradients tiny_gradients(Group& group) {
 LatencyProbe::LatencyProbe(Group group, const sync::Method& method) : group_(std::move(group)) {
   if (group_.size() == 1) return;
   gradients_ = tiny_gradients(group_);
-  // Where the update is shared out, or weights are averaged, an all-reduce stands for its messages.
+  // For methods that distribute the update or average weights, an all-reduce is measured instead.
   method_ = sync::make_sync_method(
       sync::averages_gradients(method.sync) ? method : sync::parse_method("all-reduce", "auto"),
       group_, *gradients_);
   measure();
-  measured_.clear();  // the first pays for connections
+  measured_.clear();  // the first measurement includes setting up connections
   while (measured_.size() < kBefore) measure();
 }
 
@@ -49,7 +49,7 @@ double LatencyProbe::seconds() const {
 }
 
 void LatencyProbe::measure() {
-  group_.barrier();  // what is measured begins when all are there
+  group_.barrier();  // measurements begin when all ranks have arrived
   const Counters before = group_.counters();
   const double start = now_seconds();
   for (std::size_t parameter = kParameters; parameter > 0; --parameter)

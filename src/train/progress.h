@@ -18,7 +18,7 @@ class Progress {
   virtual ~Progress() = default;
   virtual void started(const TrainConfig& config, std::size_t iterations,
                        std::size_t train_images) = 0;
-  /// A message for the user that does not end the run.
+  /// A message for the user. The run continues.
   virtual void notice(const std::string& text) = 0;
   /// After iteration `done` of `iterations`, which took so many seconds; `loss` is rank 0's.
   virtual void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) = 0;

@@ -9,7 +9,7 @@ namespace lockstep::internal::train {
 
 namespace {
 
-/// The first iteration pays for what is set up once; it counts only if there is no other.
+/// Leaves out the first iteration, which includes one-time setup, unless it is the only one.
 std::size_t first_that_counts(const std::vector<run::Record>& records) {
   return records.size() > 1 ? 1 : 0;
 }

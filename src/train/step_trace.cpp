@@ -11,7 +11,7 @@ StepTrace::StepTrace(const sync::Gradients& gradients, bool in_buckets) : gradie
   const auto& buckets = gradients_.layout().buckets();
   bucket_of_.resize(gradients_.parameters().size());
   missing_.resize(buckets.size());
-  reduced_ = buckets.size();  // what comes before the first step is none
+  reduced_ = buckets.size();  // operations before the first step belong to no bucket
   for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket)
     for (std::size_t parameter : buckets[bucket].parameters) bucket_of_[parameter] = bucket;
 }

@@ -81,12 +81,9 @@ void require_equal_weights(const run::Summary& summary) {
     if (rank.weights_sha256 != summary.weights_sha256)
       throw Error(
           fmt::format("the weights of rank {} differ from those of rank 0 after {} iterations of "
-                      "{}, so that no "
-                      "result is right. --check-every N finds out from which step on. Ranks of "
-                      "different builds "
-                      "or libraries may compute an update differently, and a fault in memory "
-                      "changes one rank's; "
-                      "if it is neither of these, please report it as a bug in Lockstep",
+                      "{}: the results are wrong. --check-every N finds the first such step. "
+                      "Different builds or libraries, or a memory fault on one rank, can cause "
+                      "this; otherwise please report it as a bug in Lockstep",
                       rank.rank, summary.iterations, summary.method));
 }
 

@@ -31,7 +31,7 @@ struct Totals {
   }
 };
 
-/// The first iteration is left out of times and bytes: it pays for what is set up once.
+/// Times and bytes exclude the first iteration, which includes one-time setup.
 Totals totals_of(std::span<const run::Record> records, std::span<const run::Record> last_epoch) {
   Totals totals;
   for (const run::Record& record : records.size() > 1 ? records.subspan(1) : records) {
@@ -64,7 +64,7 @@ double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-/// What a rank's summary and the run's have in common.
+/// Fills in the fields that a rank's summary and the run's summary have in common.
 template <typename Part>
 void fill(Part& part, const Totals& totals) {
   const observe::Times& times = totals.times;

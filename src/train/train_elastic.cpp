@@ -33,7 +33,7 @@ class ElasticRun {
   run::Summary run() {
     if (membership_.joins())
       progress_.notice(
-          fmt::format("rank {} waits until the others let it in", membership_.number()));
+          fmt::format("rank {} waits to be admitted to the run", membership_.number()));
     for (bool first = true;; first = false) {
       try {
         return train_in(first ? membership_.first(run_stop_asked_) : membership_.again(suspect_));
@@ -78,7 +78,7 @@ class ElasticRun {
 
   /// All workers of this group joined late, and those that had the run's state are lost.
   void give_up_without_state() {
-    const std::string why = "all workers that knew what the run has learnt are lost";
+    const std::string why = "all workers that had the state of the run are lost";
     end(why);
     throw Error(why + ": start it again, with --resume if it has checkpoints");
   }

@@ -130,8 +130,8 @@ void Worker::restore(const Checkpoint& checkpoint, const std::string& source) {
           : "";
   if (group_.rank() == 0 && !changed.empty())
     progress_.notice(fmt::format(
-        "going on with another arithmetic than {} was made with, so that the last bits of the "
-        "results may differ from those of a run that never stopped: {}",
+        "the numeric environment differs from that of {}, so the last bits of the results may "
+        "differ from those of an uninterrupted run: {}",
         source, changed));
 }
 
@@ -142,9 +142,8 @@ void Worker::report_numeric_differences() {
   const std::string difference = sync::difference_between_ranks(group_, lines);
   if (group_.rank() == 0 && !difference.empty())
     progress_.notice(
-        fmt::format("the ranks do not compute alike, so that the last bits of the results may "
-                    "differ from those "
-                    "on another number of workers: {}",
+        fmt::format("the ranks have different numeric environments, so the last bits of the "
+                    "results may differ from those on another number of workers: {}",
                     difference));
 }
 
@@ -159,7 +158,7 @@ void Worker::start_replication() {
 
 void Worker::report_start(std::size_t iterations) {
   if (elastic_ && !elastic_->change.empty())
-    progress_.notice(fmt::format("{}: going on after iteration {} with {} worker{}",
+    progress_.notice(fmt::format("{}: continuing after iteration {} with {} worker{}",
                                  elastic_->change, done_, group_.size(),
                                  group_.size() == 1 ? "" : "s"));
   TrainConfig now = config_;
@@ -174,12 +173,11 @@ void Worker::resume() {
   const bool more =
       checkpoint.iteration < planned || (checkpoint.iteration == planned && checkpoint.unfinished);
   if (!more)
-    throw UsageError(
-        fmt::format("{} has {} iterations, all that were asked for: there is nothing to resume",
-                    checkpoint.file.string(), checkpoint.iteration));
+    throw UsageError(fmt::format("{} has all {} iterations of the run: there is nothing to resume",
+                                 checkpoint.file.string(), checkpoint.iteration));
   // The user is told only if the run does not resume from its newest checkpoint.
   if (!checkpoint.passed_over.empty())
-    progress_.notice(fmt::format("going on from {}, because of newer ones: {}",
+    progress_.notice(fmt::format("resuming from {} instead of a newer checkpoint: {}",
                                  checkpoint.file.string(), checkpoint.passed_over));
   restore(checkpoint, checkpoint.file.string());
 }
@@ -230,7 +228,7 @@ void Worker::write_trace() {
       problem = error.what();
     }
   });
-  if (!problem.empty()) progress_.notice(fmt::format("there is no trace: {}", problem));
+  if (!problem.empty()) progress_.notice(fmt::format("the trace was not written: {}", problem));
   seconds_aside_ += now_seconds() - start;
 }
 
@@ -250,8 +248,8 @@ void Worker::apply_epoch_policy(std::size_t epoch, double rate) {
   const bool continues = epoch_policy_.stop_reason().empty() && done_ < planned_iterations();
   if (lower && continues && group_.rank() == 0)
     progress_.notice(fmt::format(
-        "after epoch {} the test loss falls no more: from now on the learning rate is {:.6g}",
-        epoch, learning_rate()));
+        "after epoch {} the test loss stopped improving: the learning rate is now {:.6g}", epoch,
+        learning_rate()));
   seconds_aside_ += now_seconds() - start;
 }
 
@@ -265,7 +263,7 @@ void Worker::rebalance(const run::Record& record) {
   if (!split) return;
   const std::size_t step = feed_.set_split(*split);
   if (group_.rank() == 0)
-    progress_.notice(fmt::format("from iteration {} on the workers share a batch as {}", step + 1,
+    progress_.notice(fmt::format("from iteration {} on the workers split a batch as {}", step + 1,
                                  fmt::join(*split, " + ")));
 }
 
@@ -342,8 +340,8 @@ run::Summary Worker::stop(std::size_t iterations) {
   write_trace();
   if (group_.rank() != 0) return {};
   throw StoppedError(
-      fmt::format("stopped after iteration {} of {}: {} has all that was learnt. Give the same "
-                  "command again with --resume --run-dir {} to go on",
+      fmt::format("stopped after iteration {} of {}: the state is saved in {}. To resume, "
+                  "give the same command again with --resume --run-dir {}",
                   done_, iterations, file.string(), config_.run_dir.string()));
 }
 

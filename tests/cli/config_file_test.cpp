@@ -104,7 +104,7 @@ TEST_F(ConfigFileTest, TheCommandLineWins) {
 
 TEST_F(ConfigFileTest, UnknownKeysAreNamedWithTheirLine) {
   expect_refused("batch = 1\n\nbacth = 2\n",
-                 {"job.toml:3: 'bacth' is no option of lockstep train"});
+                 {"job.toml:3: 'bacth' is not an option of lockstep train"});
 }
 
 TEST_F(ConfigFileTest, AnUnderscoreIsAnsweredWithTheDash) {
@@ -112,11 +112,11 @@ TEST_F(ConfigFileTest, AnUnderscoreIsAnsweredWithTheDash) {
 }
 
 TEST_F(ConfigFileTest, OptionsOfOtherCommandsAndHiddenOnesAreUnknown) {
-  expect_refused("of-others = 1\n", {"job.toml:1: 'of-others' is no option"});
+  expect_refused("of-others = 1\n", {"job.toml:1: 'of-others' is not an option"});
 }
 
 TEST_F(ConfigFileTest, HiddenOptionsAreUnknown) {
-  expect_refused("command = 'x'\n", {"job.toml:1: 'command' is no option"});
+  expect_refused("command = 'x'\n", {"job.toml:1: 'command' is not an option"});
 }
 
 TEST_F(ConfigFileTest, ValuesOfTheWrongTypeAreNamedWithTheirLine) {
@@ -141,7 +141,7 @@ TEST_F(ConfigFileTest, ValuesOutOfRangeAreNamedWithTheirLine) {
 }
 
 TEST_F(ConfigFileTest, OptionsThatDoNotApplyAreRefused) {
-  expect_refused("beta1 = 0.8\n", {"--beta1 is for --optimizer adam: sgd has no use for it"});
+  expect_refused("beta1 = 0.8\n", {"--beta1 applies to --optimizer adam: leave it out with sgd"});
 }
 
 TEST_F(ConfigFileTest, AKeyGivenTwiceIsNamedWithItsLine) {
@@ -222,7 +222,7 @@ TEST_F(ConfigFileTest, ValuesResolvedFromOptionsOfOtherCommandsAreResolvedAnew) 
 }
 
 TEST_F(ConfigFileTest, ARecordHasNoOptionsOfTheStudyItself) {
-  expect_refused(R"({"workers": 4})", {"job.toml:1: 'workers' is no option"});
+  expect_refused(R"({"workers": 4})", {"job.toml:1: 'workers' is not an option"});
 }
 
 TEST_F(ConfigFileTest, ErrorsInJsonHaveALine) {
@@ -230,7 +230,7 @@ TEST_F(ConfigFileTest, ErrorsInJsonHaveALine) {
 }
 
 TEST_F(ConfigFileTest, UnknownKeysInJsonHaveALine) {
-  expect_refused("{\"batch\": 8,\n\"bacth\": 1}", {"job.toml:2: 'bacth' is no option"});
+  expect_refused("{\"batch\": 8,\n\"bacth\": 1}", {"job.toml:2: 'bacth' is not an option"});
 }
 
 TEST_F(ConfigFileTest, AKeyGivenTwiceInJsonHasALine) {

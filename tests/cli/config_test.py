@@ -80,28 +80,28 @@ class Config(ProgramTest):
         self.assertEqual(self.config_of("run")["workers"], 2)
 
     def test_mistakes_are_named_with_file_and_line(self):
-        for text, part in {"batch = 16\nbacth = 3\n": "job.toml:2: 'bacth' is no option of lockstep train",
-                           "weight_decay = 0.1\n": "job.toml:1: 'weight_decay' is no option of lockstep train: write 'weight-decay'",
+        for text, part in {"batch = 16\nbacth = 3\n": "job.toml:2: 'bacth' is not an option of lockstep train",
+                           "weight_decay = 0.1\n": "job.toml:1: 'weight_decay' is not an option of lockstep train: write 'weight-decay'",
                            "batch = 'many'\n": "job.toml:1: --batch must be a whole number, not \"many\"",
                            "batch = 16\nbatch = 32\n": "job.toml:2: ",
                            "lr = -1\n": "job.toml:1: --lr is -1: it must be a number from 0 up",
                            "model = 'lenet6'\n": "job.toml:1: --model is 'lenet6': choose one of lenet5",
                            "batch =\n": "job.toml:1: ",
-                           "[train]\nbatch = 1\n": "job.toml:1: 'train' is no option"}.items():
+                           "[train]\nbatch = 1\n": "job.toml:1: 'train' is not an option"}.items():
             with self.subTest(text):
                 self.write(text)
                 self.expect_error("train --config job.toml", part)
         self.expect_error("train --config nowhere.toml", "nowhere.toml: ", code=1)
         self.write("sync = 'ddp'\n")
-        self.expect_error("compare --config job.toml", "job.toml:1: 'sync' is no option of lockstep compare")
+        self.expect_error("compare --config job.toml", "job.toml:1: 'sync' is not an option of lockstep compare")
         self.write("nnodes = 'two'\n")
         self.expect_error("launch --config job.toml -- true", "job.toml:1: --nnodes must be a whole number")
         self.write('{"format": 1,\n "batch": 8}', "config.json")
-        self.expect_error("launch --config config.json -- true", "config.json:2: 'batch' is no option of lockstep launch")
+        self.expect_error("launch --config config.json -- true", "config.json:2: 'batch' is not an option of lockstep launch")
 
     def test_files_are_checked_like_the_command_line(self):
         self.write("beta1 = 0.9\n")
-        self.expect_error("train --config job.toml", "--beta1 is for --optimizer adam, adamw and lamb: sgd has no use for it")
+        self.expect_error("train --config job.toml", "--beta1 applies to --optimizer adam, adamw and lamb: leave it out with sgd")
         self.write("iterations = 2\nlimit = 32\n")
         self.run_program("train", "--config", "job.toml", "--run-dir", "run")
         self.assertEqual(self.config_of("run")["epochs"], 0)

@@ -35,10 +35,10 @@ class Control(ProgramTest):
                                "--patience 3 --epochs 3": "from 1 to below the 3 epochs",
                                "--plateau 0": "--plateau is 0: it must be 1 or more epochs",
                                "--plateau 2 --plateau-factor 2": "above 0 and below 1",
-                               "--plateau-factor 0.5": "--plateau-factor is for --plateau",
+                               "--plateau-factor 0.5": "--plateau-factor needs --plateau",
                                "--check-every 0": "--check-every is 0: it must be 1 or more",
-                               "--check-every 1 --sync local-sgd": "which --sync local-sgd lets differ on purpose",
-                               "--check-every 1 --sync server --staleness 2": "which --staleness lets differ on purpose",
+                               "--check-every 1 --sync local-sgd": "but --sync local-sgd lets them differ",
+                               "--check-every 1 --sync server --staleness 2": "but --staleness lets them differ",
                                "--balance --shards 2": "--shards fixes each shard's images",
                                "--balance --sync local-sgd": "--sync local-sgd averages weights"}.items():
             self.expect_refused(f"train {options}", words)
@@ -47,7 +47,7 @@ class Control(ProgramTest):
     def test_a_run_that_learns_no_more_goes_on_more_slowly(self):
         output, errors = self.run_program("train", *SMALL, "--workers", 2, "--lr", 0, "--epochs", 3, "--plateau", 1,
                                           "--plateau-factor", 0.25, "--run-dir", "run")
-        self.assertIn("after epoch 2 the test loss falls no more: from now on the learning rate is 0\n", errors)
+        self.assertIn("after epoch 2 the test loss stopped improving: the learning rate is now 0\n", errors)
         self.assertNotIn("after epoch 3", errors)  # which is the last
         self.assertEqual(len(self.lines("test")), 3)
         self.assertEqual(self.read("config.json")["plateau_factor"], 0.25)
@@ -62,7 +62,7 @@ class Control(ProgramTest):
     def test_a_slow_worker_gets_fewer_images(self):
         _, errors = self.run_program("train", *SMALL, "--workers", 2, "--epochs", 8, "--balance", "--slow", "1:100",
                                      "--run-dir", "run")
-        self.assertRegex(errors, r"from iteration \d+ on the workers share a batch as 15 \+ 1\n")
+        self.assertRegex(errors, r"from iteration \d+ on the workers split a batch as 15 \+ 1\n")
         self.assertTrue(self.read("config.json")["balance"])
         last = {line["rank"]: line["samples"] for line in self.lines("iteration") if line["iteration"] == 16}
         self.assertEqual(last, {0: 15, 1: 1})

@@ -35,7 +35,7 @@ class LaunchedTraining(ProgramTest):
         for options, said in [(["--shards", 2], 1), ([], 0)]:
             output, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, "sh", *SMALL, *options,
                                               "--run-dir", f"run{said}")
-            self.assertEqual((output + errors).count("the ranks do not compute alike"), said, output + errors)
+            self.assertEqual((output + errors).count("the ranks have different numeric environments"), said, output + errors)
 
     def test_of_the_example_learns(self):
         output, errors = self.run_program("launch", "--workers", 2, "--", os.environ["LOCKSTEP_EXAMPLE"])

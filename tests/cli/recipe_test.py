@@ -51,10 +51,10 @@ class Recipe(ProgramTest):
                                "--label-smoothing 1": "from 0 to below 1",
                                "--accumulate 0": "from 1 to 65536",
                                "--optimizer adagrad": "sgd, adam, adamw, lars and lamb",
-                               "--optimizer adam --momentum 0.9": "--momentum is for --optimizer sgd and lars",
-                               "--beta1 0.9": "--beta1 is for --optimizer adam, adamw and lamb: sgd has no use for it",
-                               "--epsilon 1 --optimizer lars": "--epsilon is for --optimizer adam, adamw and lamb",
-                               "--trust 0.1 --optimizer lamb": "--trust is for --optimizer lars: lamb has no use for it",
+                               "--optimizer adam --momentum 0.9": "--momentum applies to --optimizer sgd and lars",
+                               "--beta1 0.9": "--beta1 applies to --optimizer adam, adamw and lamb: leave it out with sgd",
+                               "--epsilon 1 --optimizer lars": "--epsilon applies to --optimizer adam, adamw and lamb",
+                               "--trust 0.1 --optimizer lamb": "--trust applies to --optimizer lars: leave it out with lamb",
                                "--zero-gamma": "no residual blocks"}.items():
             self.expect_refused(f"train {options}", words)
 

@@ -50,7 +50,7 @@ class Restarts(ProgramTest):
         expected = self.weights("run")
         (self.folder / "run" / "summary.json").unlink()  # as if it had been killed before
         output, errors = self.run_program("train", *job, "--resume")
-        self.assertIn("iteration-00000015.safetensors, because of newer ones: run/checkpoints/iteration-00000020.safetensors "
+        self.assertIn("iteration-00000015.safetensors instead of a newer checkpoint: run/checkpoints/iteration-00000020.safetensors "
                       "has all 20 iterations, but not the results of the run", output + errors)
         self.assertEqual(self.weights("run"), expected)
         _, errors = self.run_program("train", *job, "--resume", code=2)
@@ -119,7 +119,7 @@ class Restarts(ProgramTest):
         self.assertNotIn("again", errors)
 
     def test_where_they_make_no_sense(self):
-        for arguments, words in [("train --restarts 1 --transport thread", "for workers that can die alone"),
+        for arguments, words in [("train --restarts 1 --transport thread", "--restarts needs workers in processes of their own"),
                                  ("train --restarts -1", "--restarts")]:
             self.expect_refused(arguments, words)
         _, errors = self.run_program("launch", "--workers", 2, "--", BINARY, "train", "--restarts", 1, code=2)

@@ -115,7 +115,7 @@ class Usage(ProgramTest):
     def test_invalid_options_are_refused(self):
         for arguments, part in {"--workers 0": "--workers has 0", "--workers 1,2,1": "--workers names 1 twice",
                                 "--workers 1,two": "--workers", "--batches 3,x": "--batches", "--batches 0": "--batches has 0",
-                                "--batches 8,8": "--batches names 8 twice", "--methods ddp,snail": "snail", "--methods ring+float16": "ring has none to compress",
+                                "--batches 8,8": "--batches names 8 twice", "--methods ddp,snail": "snail", "--methods ring+float16": "leave it out with --sync ring",
                                 "--methods ring --sync ddp": "leave one of them out",
                                 "--model vgg11 --data mnist": "use data like cifar10",
                                 "--sync ring --algorithm tree": "contradicts", "--epochs 0": "nothing to train"}.items():
@@ -123,8 +123,8 @@ class Usage(ProgramTest):
 
     def test_invalid_hosts_are_refused(self):
         for arguments, part in {"--hosts 0": "--hosts", "--hosts 2 --bandwidth 1gb": "--bandwidth is '1gb': write a number and",
-                                "--hosts 2 --latency 5": "--latency is '5'", "--bandwidth 1gbit": "between --hosts: how many?",
-                                "--hosts 2 --transport shm": "leave --transport out",
+                                "--hosts 2 --latency 5": "--latency is '5'", "--bandwidth 1gbit": "applies to the links between hosts: give --hosts",
+                                "--hosts 2 --transport shm": "leave out --transport",
                                 "--hosts 2 --workers 1,4": "--workers has 4, but --hosts is 2"}.items():
             self.expect_refused(f"scale {arguments}", part)
 

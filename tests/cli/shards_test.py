@@ -57,7 +57,7 @@ class Shards(ProgramTest):
         self.assertEqual(errors, "")
         file.write_bytes(sealed(content, **{"arithmetic: processor": "Abacus 1", "arithmetic: libtorch": "0.1"}))
         _, errors = self.run_program(*resume)
-        self.assertRegex(errors, r"^lockstep: going on with another arithmetic than run/checkpoints/\S+ was made with, so that "
+        self.assertRegex(errors, r"^lockstep: the numeric environment differs from that of run/checkpoints/\S+, so "
                                  rf"the last bits of the results may differ .*: libtorch was 0.1 and is {arithmetic['libtorch']}; "
                                  r"processor was Abacus 1 and is ")
         _, errors = self.run_program(*resume, "--threads", 2)

@@ -118,7 +118,7 @@ class Stopped(StoppedTraining):
             before, newest = sorted((self.folder / transport / "checkpoints").iterdir())
             newest.write_bytes(newest.read_bytes()[:1000])
             output, errors = self.run_program(*job, "--iterations", 9, "--resume")
-            self.assertRegex(errors, rf"^lockstep: going on from {transport}/checkpoints/{before.name}, because of newer ones: "
+            self.assertRegex(errors, rf"^lockstep: resuming from {transport}/checkpoints/{before.name} instead of a newer checkpoint: "
                                      rf"{transport}/checkpoints/{newest.name}: .*\n$")
             self.assertIn("9 iterations in", output)
 
@@ -151,7 +151,7 @@ class Stopped(StoppedTraining):
                              "torch", "--run-dir", "run", preexec_fn=small_files_only)  # whose traces are longer
         output, errors = self.finish(program, code=0)
         self.assertIn("30 iterations in", output)
-        self.assertRegex(errors, "^lockstep: there is no trace: run/trace.json: .*File too large")
+        self.assertRegex(errors, "^lockstep: the trace was not written: run/trace.json: .*File too large")
         self.assertFalse((self.folder / "run" / "trace.json").exists())
 
     def test_a_full_disk_leaves_the_checkpoint_before(self):
@@ -173,13 +173,13 @@ class Stopped(StoppedTraining):
         job += ["--checkpoint-every", 3, "--checkpoint-errors", "continue"]
         full = self.start(*job, "--run-dir", "full", preexec_fn=small_files_only)
         _, errors = self.finish(full, code=0)
-        self.assertEqual(re.findall(r"goes on without this checkpoint: full/checkpoints/(.*): cannot write: File too large",
+        self.assertEqual(re.findall(r"continues without this checkpoint: full/checkpoints/(.*): cannot write: File too large",
                                     errors), [f"iteration-0000000{number}.safetensors" for number in (3, 6, 9)])
         self.assertEqual(list((self.folder / "full" / "checkpoints").iterdir()), [])
         (self.folder / "closed").mkdir()
         (self.folder / "closed" / "checkpoints").touch()  # no folder can be made there, even by root
         _, errors = self.run_program(*job, "--run-dir", "closed")
-        self.assertEqual(errors.count("goes on without this checkpoint: closed/checkpoints: cannot make this folder"), 3)
+        self.assertEqual(errors.count("continues without this checkpoint: closed/checkpoints: cannot make this folder"), 3)
         hashes = {json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
                   for run in ["full", "closed", "undisturbed"]}
         self.assertEqual(len(hashes), 1)
@@ -202,7 +202,7 @@ class Stopped(StoppedTraining):
         program.wait()
         for end in ends:
             readable, _, _ = select.select([end], [], [], HANGS)
-            self.assertTrue(readable, "a worker goes on without its parent")
+            self.assertTrue(readable, "a worker survives its parent")
             os.close(end)
 
 

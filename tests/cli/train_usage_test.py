@@ -51,7 +51,7 @@ class BadUsage(ProgramTest):
                                "--compress topk:0": "above 0 and at most 1",
                                "--compress topk:1.1": "above 0 and at most 1",
                                "--compress powersgd:0": "from 1 to 128",
-                               "--compress sign --sync ring": "--compress is for the buckets of ddp",
+                               "--compress sign --sync ring": "--compress applies to the buckets of ddp",
                                "--sync local-sgd --shards 2": "which --shards rules out",
                                "--compress float16 --shards 2": "which --shards rules out",
                                "--sync server --staleness 1 --shards 2": "which --shards rules out",

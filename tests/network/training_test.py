@@ -72,7 +72,7 @@ class Training(unittest.TestCase):
             cluster.disconnect(1)
             _, errors = first.communicate(timeout=HANGS)
             self.assertEqual(first.returncode, 0, errors)
-            self.assertIn("rank 2 is lost with its launcher, rank 3 is lost with its launcher: going on after", errors)
+            self.assertIn("rank 2 is lost with its launcher, rank 3 is lost with its launcher: continuing after", errors)
             self.assertEqual(self.hash_of("run"), self.hash_of("undisturbed"))
             output, errors = gone.communicate(timeout=HANGS)
             self.assertEqual(gone.returncode, 1, output)

@@ -71,8 +71,9 @@ TEST(Elastic, RefusesWhatDiesWithAWorker) {
   EXPECT_NO_THROW(elastic_job().validate());
   expect_refused([](auto& config) { config.shards = 0; }, "--elastic needs --shards");
   expect_refused([](auto& config) { config.sync = "sharded"; }, "the optimizer's state");
-  expect_refused([](auto& config) { config.sync = "server"; }, "on the workers that serve");
-  expect_refused([](auto& config) { config.sync = "ring"; }, "order that depends on the workers");
+  expect_refused([](auto& config) { config.sync = "server"; }, "on the workers with servers");
+  expect_refused([](auto& config) { config.sync = "ring"; },
+                 "order that depends on the number of workers");
   expect_refused([](auto& config) { config.transport = "thread"; }, "die together");
   expect_refused([](auto& config) { config.min_workers = 5; }, "from 1 to the 4 workers");
   expect_refused([](auto& config) { config.min_workers = 0; }, "from 1 to the 4 workers");

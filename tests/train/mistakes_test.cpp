@@ -104,7 +104,7 @@ TEST_F(MistakeTest, IsRefusedUnlessItIsKnown) {
   job.mistake = "different-weights";
   job.checkpoint_every = 1;
   job.run_dir = "somewhere";
-  testing::expect_error<UsageError>([&] { job.validate(); }, {"weights of its own"});
+  testing::expect_error<UsageError>([&] { job.validate(); }, {"different weights"});
 }
 
 }  // namespace

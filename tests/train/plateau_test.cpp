@@ -70,7 +70,7 @@ TEST(Plateau, WhatMakesNoSenseIsRefused) {
     refused(plateau(1, factor), "it must be above 0 and below 1");
   RunPolicy alone;
   alone.plateau_factor = 0.5;
-  refused(alone, "--plateau-factor is for --plateau");
+  refused(alone, "--plateau-factor needs --plateau");
   config.policy = plateau(5, 0.5);
   config.validate();
 }

@@ -211,7 +211,7 @@ TEST_F(RecipeTest, WhatMakesNoSenseIsRefusedWithTheRange) {
   expect_recipe(&Recipe::lr_batch, 0, {"--lr-batch is 0", "1 or more"});
   expect_recipe(&Recipe::lr_scale, "cubic", {"--lr-scale is 'cubic'", "none, linear and sqrt"});
   expect_recipe(&Recipe::optimizer, "adagrad", {"'adagrad'", "sgd, adam, adamw, lars and lamb"});
-  expect_recipe(&Recipe::optimizer, "adam", {"--momentum is for --optimizer sgd and lars"});
+  expect_recipe(&Recipe::optimizer, "adam", {"--momentum applies to --optimizer sgd and lars"});
   expect_recipe(&Recipe::beta1, 1, {"--beta1 is 1", "from 0 to below 1"});
   expect_recipe(&Recipe::epsilon, 0, {"--epsilon is 0"});
   expect_recipe(&Recipe::trust, -1, {"--trust is -1"});
@@ -221,7 +221,7 @@ TEST_F(RecipeTest, WhatMakesNoSenseIsRefusedWithTheRange) {
         config.recipe.schedule = "one-cycle";
         config.recipe.warmup = 1;
       },
-      {"one-cycle warms up by itself"});
+      {"one-cycle includes a warm-up"});
   expect_refusal(
       [](TrainConfig& config) {
         config.model = "vgg11";

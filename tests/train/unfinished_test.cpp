@@ -166,7 +166,7 @@ TEST_F(UnfinishedTest, WhoGoesOnWithAnotherArithmeticIsNamed) {
     train_worker(std::move(group), engine::built_in_engines(), config, progress, {}, &mine);
     if (rank == 0) notices = progress.notices;
   });
-  EXPECT_NE(notices.find("another arithmetic than what another worker has in memory was made with"),
+  EXPECT_NE(notices.find("differs from that of the state in another worker's memory"),
             std::string::npos)
       << notices;
   EXPECT_NE(notices.find("rank 1: processor was Abacus 1 and is "), std::string::npos) << notices;

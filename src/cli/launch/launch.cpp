@@ -19,7 +19,7 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// The output of workers may be kept in a folder, which then has the verdict on them as well.
+/// With `log_dir`, writes the post-mortem there, beside the workers' output.
 std::string report_of(const launch::JobResult& result, const std::filesystem::path& log_dir) {
   std::string report;
   for (const std::string& warning : result.warnings)
@@ -40,11 +40,10 @@ std::string report_of(const launch::JobResult& result, const std::filesystem::pa
 
 int make_token_file(const LaunchCommand& options) {
   if (options.options->count_given() > 1)
-    throw UsageError("--new-token only writes a token: leave out all else");
+    throw UsageError("--new-token only writes a token: leave out all other options");
   launch::write_new_token(options.new_token);
-  fmt::print(
-      "wrote a new token to {}: copy it to every host of the run, and let nobody else read it\n",
-      options.new_token);
+  fmt::print("wrote a new token to {}: copy it to every host of the run, and keep it secret\n",
+             options.new_token);
   return kSuccess;
 }
 
@@ -68,13 +67,13 @@ int run_launch(LaunchCommand& options) {
         fmt::format("{}lockstep launch: starting all workers again ({} of {})\n",
                     report_of(ended, log_dir), restart, options.restarts);
     if (!log_dir.empty()) keep_post_mortem(log_dir, restart);
-    // Not for good: workers would inherit it.
+    // Restored at once, because workers would inherit it.
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     std::fputs(text.c_str(), stderr);
     std::signal(SIGPIPE, before);
   };
   const launch::JobResult result = run_with_restarts(options.restarts, run, say);
-  // Whoever read this program's output may be gone; its exit code still counts.
+  // The reader of this program's output may be gone; its exit code still counts.
   std::signal(SIGPIPE, SIG_IGN);
   std::fputs(report_of(result, log_dir).c_str(), stderr);
   return result.code();

@@ -11,7 +11,7 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-// Torchrun's default too: what its users expect to be open between their hosts.
+// The default of torchrun too, so it may already be open between the hosts.
 constexpr int kMasterPort = 29500;
 
 std::chrono::milliseconds from_seconds(double seconds) {
@@ -37,9 +37,9 @@ run::Options options_of(LaunchCommand& options) {
       {.name = "--no-pin", .field = &job.pin, .group = workers, .clears = true,
        .help = "do not pin each worker to its part of the cores"},
       {.name = "--transport", .field = &job.transport, .group = workers,
-       .help = "transport that workers use, whatever their program chooses (LOCKSTEP_TRANSPORT)"},
+       .help = "transport of the workers, instead of the one that their program chooses (LOCKSTEP_TRANSPORT)"},
       {.name = "--interface", .field = &job.interface, .group = workers,
-       .help = "network interface or address that workers use, whatever their program chooses "
+       .help = "network interface or address of the workers, instead of the one that their program chooses "
                "(LOCKSTEP_INTERFACE)"},
 
       {.name = "--elastic", .field = &job.nodes.elastic, .group = elastic,
@@ -80,13 +80,13 @@ run::Options options_of(LaunchCommand& options) {
 void refuse_elastic_contradictions(const LaunchCommand& options) {
   if (options.job.nodes.elastic && options.job.nodes.count > 1)
     throw UsageError(
-        "--elastic begins on one host: start it there, and let the others join with --join");
+        "--elastic starts on one host: launchers of other hosts join the run with --join");
   if (options.join.empty()) return;
   for (const char* other :
        {"--elastic", "--nnodes", "--node-rank", "--master-addr", "--master-port", "--restarts"})
     if (options.options->given(other))
       throw UsageError(
-          fmt::format("--join is for a run that goes on elsewhere: leave out {}", other));
+          fmt::format("--join adds workers to a run of another launcher: leave out {}", other));
 }
 
 void refuse_contradictions(const LaunchCommand& options) {

@@ -50,8 +50,8 @@ train::TrainConfig default_job() {
   return job;
 }
 
-/// What the larger networks are usually trained with, as in experiment B: all CIFAR-10 images that
-/// there are, a batch of 256, crops and flips. Options that were given stay as they are.
+/// The usual recipe of the larger networks, as in experiment B: all CIFAR-10 images, a batch of
+/// 256, crops and flips. Keeps options that were given.
 void use_defaults_of_large_models(const CommandOptions& given, train::TrainConfig& job) {
   auto unless_given = [&](const char* option, auto& value, auto usual) {
     if (!given.given(option)) value = usual;
@@ -106,26 +106,26 @@ void check(CompareCommand& options) {
   if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
   if (options.job.model != default_job().model) use_defaults_of_large_models(given, options.job);
   if (options.mistakes && !options.job.compress.empty())
-    throw UsageError("--mistakes are made with gradients as they are: leave out --compress");
+    throw UsageError("--mistakes need uncompressed gradients: leave out --compress");
   for (const std::string& compression : split(options.job.compress, ','))
     if (!compression.empty()) options.methods.push_back("ddp+" + compression);
   options.job.compress.clear();
   finish_train_options(given, options.job);
   require_writable_results(options.job);
-  // Its results depend on the number of workers, which --shards rules out.
+  // The results of local-sgd depend on the number of workers, which --shards rules out.
   if (options.job.shards > 0 && !given.given("--methods")) std::erase(options.methods, "local-sgd");
   for (const std::string& method : options.methods)
     study::with_method(options.job, method).validate();
   if (options.mistakes && given.given("--methods"))
-    throw UsageError("--mistakes are all made with ddp: leave out --methods");
+    throw UsageError("--mistakes always use ddp: leave out --methods");
   if (options.mistakes && options.job.shards > 0)
-    throw UsageError("--mistakes are about workers: leave out --shards");
+    throw UsageError("--mistakes depend on the number of workers: leave out --shards");
   if (options.job.sync_bn && options.job.shards > 0)
     throw UsageError(
-        "--sync-bn normalises by all shards at once, and one worker alone has them one after "
-        "another: compare with --sync-bn or with --shards");
+        "--sync-bn normalises over all shards at once, but the run with one worker computes them "
+        "one after another: leave out --sync-bn or --shards");
   if (options.mistakes && options.job.workers < 2)
-    throw UsageError("--mistakes are those of several workers: give --workers 2 or more");
+    throw UsageError("--mistakes need several workers: give --workers 2 or more");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// Not among the results, which somebody may read by program.
+/// To standard error, because programs may read the results from standard output.
 void print_notice(const std::string& text) {
   put(stderr, "lockstep: {}\n", text);
 }
@@ -61,7 +61,7 @@ class Lines : public train::Progress {
         loss += record.loss_sum;
         correct += record.correct;
         samples += record.samples;
-        if (record.iteration == 1) continue;  // pays for what is set up once
+        if (record.iteration == 1) continue;  // includes one-time setup
         seconds += record.times.total;
         timed += 1;
       }
@@ -98,7 +98,7 @@ class Lines : public train::Progress {
   std::FILE* const out_;
 };
 
-/// A bar that moves; above it the lines, if they are wanted.
+/// A progress bar, with lines above it if they are wanted.
 class Bar : public train::Progress {
  public:
   Bar(std::optional<Lines> lines, std::FILE* out) : lines_(std::move(lines)), out_(out) {}
@@ -117,7 +117,7 @@ class Bar : public train::Progress {
   }
 
   void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) override {
-    if (first_ == 0) first_ = done;  // a run that was resumed does not begin with 1
+    if (first_ == 0) first_ = done;  // a resumed run does not begin with 1
     const double now = now_seconds();
     const bool line = lines_ && lines_->prints_after(done);
     if (!line && done < iterations && now - drawn_ < 0.1) return;
@@ -153,7 +153,7 @@ class Bar : public train::Progress {
   std::optional<Lines> lines_;
   std::FILE* const out_;
   double start_ = 0;
-  std::size_t first_ = 0;  ///< iteration
+  std::size_t first_ = 0;  ///< first iteration of this start
   double drawn_ = 0;
   std::size_t batch_ = 0;
 };

@@ -24,7 +24,8 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// Until the first question, which is asked when there is a group, signals end the process.
+/// The result catches signals when it is first called, which is when there is a group. Until then
+/// signals end the process.
 train::StopAsked prepare_for(OnInterrupt on_interrupt, const StopRequestOptions& options) {
   if (on_interrupt == OnInterrupt::end) return {};
   hold_stop_requests();
@@ -47,7 +48,7 @@ void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
 
 void require_success(const launch::JobResult& result, const std::filesystem::path& run_dir) {
   if (result.interrupted_by != 0) {
-    // One that came too late to stop anything is none.
+    // An interrupt after the end of the training does not count.
     if (!result.first_failure && std::filesystem::exists(run_dir / "summary.json")) return;
     throw Error("interrupted");
   }
@@ -66,7 +67,7 @@ launch::JobOptions job_for(const train::TrainConfig& config, OnInterrupt on_inte
   job.nodes.elastic = config.elastic;
   if (config.elastic) job.overtime = hang_timeout(config);
   if (on_interrupt == OnInterrupt::end) return job;
-  job.grace = std::chrono::seconds(60);  // a step and a checkpoint may take their time
+  job.grace = std::chrono::seconds(60);  // for a step and a checkpoint
   job.interrupt_gently = true;
   job.interrupted = [](bool again) {
     leave_lost_terminal();

@@ -13,7 +13,7 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// As many as fit into about a second, by what a step took: a few.
+/// The repetitions that take about a second, from the time of a step; 3 to 50.
 int repetitions(const run::Summary& summary) {
   const double step = summary.communication_share * summary.seconds_per_iteration.mean;
   return static_cast<int>(std::clamp(1 / std::max(step, 1e-3), 3.0, 50.0));
@@ -23,7 +23,8 @@ int repetitions(const run::Summary& summary) {
 
 std::optional<study::BenchedStep> StepBench::measure(const study::PlannedRun& plan,
                                                      const run::Summary& summary) {
-  if (!plan.config.compress.empty()) return std::nullopt;  // not what an all-reduce of them takes
+  if (!plan.config.compress.empty())
+    return std::nullopt;  // an all-reduce takes longer than compressed messages
   const study::StepSizes messages = study::step_sizes_of(summary, plan.config.run_dir);
   if (messages.empty()) return std::nullopt;
   const Algorithm algorithm = plan.config.method().algorithm;
@@ -41,7 +42,7 @@ std::optional<study::BenchedStep> StepBench::measure(const study::PlannedRun& pl
   const BenchRun run = measure_on(summary.transport, summary.workers, bench, hosts_);
   for (const BenchResult& result : run.results) {
     if (result.wrong > 0)
-      throw InternalError(fmt::format("{} elements of {} bytes were added up wrongly by {}",
+      throw InternalError(fmt::format("{} elements of {} bytes were added incorrectly by {}",
                                       result.wrong, result.bytes, name_of(result.algorithm)));
     const int count = messages.at(result.bytes);
     step.seconds += count * result.seconds;

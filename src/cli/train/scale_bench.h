@@ -1,4 +1,4 @@
-// What bench achieves with the messages of a training step: the measure of a run's bandwidth.
+// StepBench: times the messages of a training step with bench, to rate the bandwidth of a run.
 #pragma once
 
 #include "launch/hosts/network_hosts.h"
@@ -12,15 +12,15 @@
 
 namespace lockstep::internal::cli {
 
-/// Measures with workers of its own, on the run's transport and by its algorithm. Runs that bring
-/// the same together share one measurement.
+/// Starts its own workers, with the transport and algorithm of the run. Runs with equal messages
+/// share one measurement.
 class StepBench {
  public:
-  /// With workers on these hosts, unless it is null.
+  /// Workers are on these hosts; null for this host.
   explicit StepBench(const launch::NetworkHosts* hosts) : hosts_(hosts) {}
 
-  /// The all-reduces of one step, one after another. REQUIRES: several workers, and the run has
-  /// ended. Throws what measure_on throws.
+  /// Times the all-reduces of one step, one after another. REQUIRES: several workers, and the run
+  /// has ended. Throws what measure_on throws.
   std::optional<study::BenchedStep> measure(const study::PlannedRun& plan,
                                             const run::Summary& summary);
 

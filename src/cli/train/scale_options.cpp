@@ -20,14 +20,14 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// As many images of the same shape as CIFAR-10 has: times do not depend on what they show. The few
-/// test images are a formality.
+/// As many images as CIFAR-10 has, of the same shape: times do not depend on the pixels. The test
+/// is not timed, so it has few images.
 constexpr const char* kMadeImages = "synthetic:3x32x32,train=50000,test=100";
 constexpr std::size_t kIterationsOfLargeModels = 3;
 constexpr const char* kSmallModel = "lenet5";
 constexpr std::size_t kEpochsOfSmallModel = 3;
 
-/// Models that take other images than LeNet-5 take long for an epoch: a few iterations tell.
+/// An epoch of the larger models takes long, so by default a few iterations are timed.
 void measure_few_iterations(const CommandOptions& given, train::TrainConfig& job) {
   if (!given.given("--data")) job.data = kMadeImages;
   if (given.given("--epochs") || given.given("--iterations")) return;
@@ -45,7 +45,7 @@ std::size_t training_images(const train::TrainConfig& job) {
   return job.limit > 0 ? std::min(images, job.limit) : images;
 }
 
-/// Every worker of every world has the share of the cores that one has in the largest world.
+/// Every worker of every world has as many threads as one in the largest world.
 int threads_of(const study::ScaleJob& study) {
   if (study.job.threads > 0) return study.job.threads;
   const int most = *std::max_element(study.workers.begin(), study.workers.end());
@@ -57,7 +57,7 @@ double free_bytes() {
   return static_cast<double>(std::min(memory.free, memory.limit.value_or(memory.free)));
 }
 
-/// 1, 2, 4 … and all of them.
+/// 1, 2, 4 … and `hosts`.
 std::vector<int> worlds_up_to(int hosts) {
   std::vector<int> worlds;
   for (int workers = 1; workers < hosts; workers *= 2) worlds.push_back(workers);
@@ -70,13 +70,13 @@ void finish_hosts(ScaleCommand& options) {
   study::ScaleJob& study = options.study;
   for (const char* option : {"--bandwidth", "--latency"})
     if (!options.hosts && given.given(option))
-      throw UsageError(fmt::format("{} is that of the links between --hosts: how many?", option));
+      throw UsageError(fmt::format("{} applies to the links between hosts: give --hosts", option));
   if (!options.hosts) return;
   study.hosts = {*options.hosts,
                  {launch::parse_bandwidth(options.bandwidth, "--bandwidth"),
                   launch::parse_latency(options.latency, "--latency")}};
   if (given.asked_for("--transport") && study.job.transport != "gloo")
-    throw UsageError("between --hosts workers talk over gloo: leave --transport out");
+    throw UsageError("--hosts uses the transport gloo: leave out --transport");
   study.job.transport = "gloo";
   if (!given.given("--workers")) study.workers = worlds_up_to(*options.hosts);
 }

@@ -1,4 +1,4 @@
-// The options of lockstep scale: what they are called, and what follows from them.
+// The options of lockstep scale.
 #pragma once
 
 #include "cli/train/train_options.h"
@@ -13,13 +13,14 @@ namespace lockstep::internal::cli {
 
 struct ScaleCommand {
   study::ScaleJob study;
-  std::optional<int> hosts;  ///< none: the workers are processes of this host
+  std::optional<int>
+      hosts;  ///< number of network namespaces; none: workers are processes of this host
   std::string bandwidth = "1gbit";
   std::string latency = "0us";
   std::optional<CommandOptions> options;
 };
 
-/// What the command does without options, for its help.
+/// A description of the defaults, for --help.
 std::string scale_defaults();
 
 void add_scale_options(CLI::App& command, ScaleCommand& options);

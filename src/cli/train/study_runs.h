@@ -1,5 +1,4 @@
-// What the commands that train several times have in common: one run after another, each announced,
-// and a table at the end.
+// The runs of a study: `compare` and `scale` train one run after another.
 #pragma once
 
 #include "cli/table.h"
@@ -11,16 +10,17 @@
 
 namespace lockstep::internal::cli {
 
-/// Runs of a study. Shows which of them is under way, with a bar on a terminal; nothing if the
-/// study's result goes to standard output.
+/// Prints which run is in progress, with a bar on a terminal. Prints nothing if --json writes to
+/// standard output.
 class StudyRuns {
  public:
-  /// With the workers on these hosts, unless it is null.
+  /// Workers are on these hosts; null for this host.
   explicit StudyRuns(std::size_t total, const launch::NetworkHosts* hosts = nullptr)
       : total_(total), hosts_(hosts) {}
 
-  /// `what` says which this is. Its folder lies in the study's, whose files of an earlier study go
-  /// before the first run. If a run fails, the study leaves a report of those that were begun.
+  /// Trains one run, which is announced as `what`. Its folder is in the study's folder; the first
+  /// run removes files of an earlier study there. If a run fails, writes a report of the runs so
+  /// far.
   run::Summary run(const train::TrainConfig& config, const std::string& what);
 
  private:
@@ -29,8 +29,8 @@ class StudyRuns {
   std::size_t started_ = 0;
 };
 
-/// Writes what a study found to its folder, with where it comes from, leaves the report there, and
-/// writes the result to where --json says.
+/// Writes the study's result, with its provenance, and its report to the study's folder, and the
+/// result to the file of --json.
 void finish_study(const train::TrainConfig& job, nlohmann::json result);
 
 }  // namespace lockstep::internal::cli

@@ -39,8 +39,8 @@ struct TrainCommand {
   train::TrainConfig config;
   std::optional<CommandOptions> options;
   bool transport_given = false;
-  /// Given by the train that started this one under mpirun, and that shows the result: how this one
-  /// is to show its progress.
+  /// How to show progress; set by the process that started this one under mpirun. That process
+  /// shows the result.
   std::string progress;
 };
 
@@ -49,7 +49,7 @@ ProgressStyle style_for(const train::TrainConfig& config) {
   return on_terminal() ? ProgressStyle::lines_and_bar : ProgressStyle::lines;
 }
 
-/// A worker writes to its launcher, not to a terminal: a bar only if that one asks for it.
+/// A worker writes to its launcher, which decides whether there is a bar.
 ProgressStyle worker_style(const TrainCommand& command) {
   if (!command.progress.empty()) return parse_progress_style(command.progress);
   return command.config.json == "-" ? ProgressStyle::silent : ProgressStyle::lines;
@@ -68,8 +68,8 @@ void print_summary(const run::Summary& summary, const train::TrainConfig& config
       config.run_dir.string());
 }
 
-/// Trains, and prints what came out where results are `shown`, which is asked when it has ended; a
-/// run that is cut short leaves a report, too.
+/// Trains. A process for which `shown` returns true after that prints the summary and writes the
+/// report; a run that failed or was stopped has a report too.
 run::Summary with_report(const TrainCommand& command, const std::function<bool()>& shown,
                          const std::function<run::Summary()>& train) {
   const bool printed = command.config.json != "-";
@@ -89,38 +89,38 @@ run::Summary with_report(const TrainCommand& command, const std::function<bool()
   }
 }
 
-/// What starts as many workers again, on one machine.
+/// The command that starts as many workers again, on one machine.
 std::string launch_command(const Group& group, const std::string& command) {
   const bool mpi = group.transport() == "mpi" || group.transport() == "shm+mpi";
   return fmt::format("{} {} {}", mpi ? "mpirun -n" : "lockstep launch --workers", group.size(),
                      mpi ? command : "-- " + command);
 }
 
-/// Studies have worlds of several sizes, and slow the rank down where there is one. Here it must
-/// be.
+/// Throws UsageError if --slow names a rank that does not exist. Studies do not check this: their
+/// smaller worlds may lack the rank.
 void require_slow_rank(const train::TrainConfig& config, int workers) {
   if (train::Slowdown::parse(config.slow).rank >= workers)
     throw UsageError(fmt::format("--slow is '{}': there is no such rank among {}", config.slow,
                                  workers == 1 ? "1 worker" : fmt::format("{} workers", workers)));
 }
 
-/// That the run can begin in its folder, or go on there.
+/// Throws unless the run can start or resume in its folder.
 void require_ready(const train::TrainConfig& config) {
-  run::lock_run_folder(config.run_dir);  // and let go: it is for the workers
-  if (config.restarted) return;          // whichever the workers will do
+  run::lock_run_folder(config.run_dir);  // released at once, because the workers lock it
+  if (config.restarted) return;          // the workers resume if they can
   if (config.resume)
     train::read_newest_checkpoint(config);
   else
     train::require_no_checkpoints(config.run_dir);
 }
 
-/// The train that started this one under mpirun speaks for all, and passes on what counts.
+/// Under mpirun the process that started it prints the messages and forwards the signals.
 StopRequestOptions stop_requests_of(int rank, const TrainCommand& command) {
   if (!command.progress.empty()) return kBelowParent;
   return {.announced = rank == 0};
 }
 
-/// Started by a launcher: this process is one worker of the run.
+/// Trains as one worker of a run that a launcher started.
 void train_as_worker(TrainCommand& command) {
   hold_stop_requests();
   GroupOptions options;
@@ -146,14 +146,14 @@ void train_as_worker(TrainCommand& command) {
   if (shows_result) write_json(command.config.json, run::to_json(summary));
 }
 
-/// The same in an elastic run: its first member at the end shows the result.
+/// Trains as one worker of an elastic run. The member that is first at the end shows the result.
 void train_as_elastic_worker(TrainCommand& command) {
   hold_stop_requests();
   train::TrainConfig& config = command.config;
   if (!command.transport_given) config.transport = "auto";
   std::optional<WaitingNotice> notice(std::in_place, "lockstep train");
   launch::ElasticMembership membership = make_membership(config, config.transport);
-  // Asked when there is a group, and by a worker that waits to be let in: both can stop in order.
+  // Called by members of a group and by workers that wait for admission: both can stop in order.
   const auto stop_asked = [&] {
     notice.reset();
     catch_stop_requests(stop_requests_of(membership.number(), command));
@@ -179,7 +179,8 @@ std::optional<int> launched_workers(const launch::Place& place) {
   return place.size > 1 ? std::optional(place.size) : std::nullopt;
 }
 
-/// Once workers have ended, a first signal is only noted: the report is still to be written.
+/// After the workers have ended, a first signal does not end the process, which still writes the
+/// report.
 struct ReportsDespiteSignals {
   ReportsDespiteSignals() { block_stop_signals(); }
   ~ReportsDespiteSignals() { catch_stop_requests({.announced = false}); }
@@ -239,7 +240,7 @@ void add_train_command(CLI::App& app, int& code) {
   options->config.data_dir = shipped_data();
   options->options.emplace(*command, run::Options(), train::options_of(options->config),
                            run::kTrain);
-  // Not for users: hidden.
+  // Internal: hidden from users.
   command->add_option("--progress", options->progress)->group("");
   add_options_page_flag(*command);
   command->callback([options, &code] {

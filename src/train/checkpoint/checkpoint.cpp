@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view kFormat = "lockstep checkpoint 2";
 constexpr std::string_view kWithoutChecksum = "lockstep checkpoint 1";
 
-/// Among the metadata.
+/// A name in the metadata, and its value.
 constexpr const char* kUnfinished = "after_step";
 constexpr std::string_view kIsDue = "due";
 
@@ -32,9 +32,10 @@ void require_same_run(const models::Metadata& metadata, const TrainConfig& confi
                       const std::string& source) {
   for (const auto& [option, value] : identity_of(config)) {
     const auto found = metadata.find(option);
-    if (found == metadata.end() && option == "--shards" && value == "0") continue;  // older than it
+    if (found == metadata.end() && option == "--shards" && value == "0")
+      continue;  // written before --shards existed
     if (found == metadata.end())
-      throw FileError(fmt::format("{}: it does not say which {} it was made with", source, option));
+      throw FileError(fmt::format("{}: its metadata lack {}", source, option));
     if (found->second != value)
       throw UsageError(
           fmt::format("{} was made with {} {}, not {}: resume with the same options, or start anew "
@@ -43,7 +44,7 @@ void require_same_run(const models::Metadata& metadata, const TrainConfig& confi
   }
 }
 
-/// The newest sound one, and its file's content.
+/// The newest checkpoint that is not damaged, and its file's content.
 Checkpoint find_sound(const std::vector<std::filesystem::path>& files, const TrainConfig& config,
                       std::string& content) {
   std::string damage;
@@ -62,7 +63,7 @@ Checkpoint find_sound(const std::vector<std::filesystem::path>& files, const Tra
   std::rethrow_exception(newest);
 }
 
-/// The one to go on from: see broadcast_checkpoint.
+/// The checkpoint to resume from: see broadcast_checkpoint.
 Checkpoint find_next(const TrainConfig& config, std::size_t planned, std::string& content) {
   std::vector<std::filesystem::path> files = require_checkpoints(config.run_dir);
   Checkpoint newest = find_sound(files, config, content);
@@ -92,8 +93,8 @@ bool has_checkpoints(const std::filesystem::path& run_dir) {
 void require_no_checkpoints(const std::filesystem::path& run_dir) {
   if (has_checkpoints(run_dir))
     throw UsageError(fmt::format(
-        "{} has checkpoints of an earlier run: go on with it (--resume), remove them, or start in "
-        "another --run-dir",
+        "{} has checkpoints of an earlier run: resume it (--resume), remove them, or use another "
+        "--run-dir",
         checkpoints_of(run_dir).front().parent_path().string()));
 }
 
@@ -123,7 +124,7 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
     throw FileError(fmt::format("{}: not a checkpoint of this version of Lockstep", source));
   require_same_run(metadata, config, source);
   const auto iteration = number_in<std::size_t>(metadata["iteration"]);
-  if (!iteration) throw FileError(fmt::format("{}: it does not say how far the run was", source));
+  if (!iteration) throw FileError(fmt::format("{}: its metadata lack the iteration", source));
   checkpoint.iteration = *iteration;
   checkpoint.unfinished = *iteration > 0 && metadata[kUnfinished] == kIsDue;
   metadata.erase(kUnfinished);

@@ -24,7 +24,7 @@ void CheckpointSaver::wait() {
 void CheckpointSaver::handle(const std::optional<std::string>& error) {
   if (!error) return;
   if (required_) throw FileError(*error);
-  progress_.notice(fmt::format("training goes on without this checkpoint: {}", *error));
+  progress_.notice(fmt::format("training continues without this checkpoint: {}", *error));
 }
 
 }  // namespace lockstep::internal::train

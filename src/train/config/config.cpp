@@ -27,11 +27,11 @@ void TrainConfig::validate() const {
   require_possible_method();
   require_possible_shards();
   if (epochs == 0 && iterations == 0)
-    throw UsageError("--epochs is 0 and there is no --iterations: there would be nothing to train");
+    throw UsageError("--epochs is 0 and --iterations is not given: there is nothing to train");
   if (batch < static_cast<std::size_t>(workers))
-    throw UsageError(fmt::format(
-        "--batch is {}, less than the {} workers that share it: some would never have an image",
-        batch, workers));
+    throw UsageError(
+        fmt::format("--batch is {}, less than the {} workers: each worker needs at least one image",
+                    batch, workers));
   if (nesterov && momentum == 0)
     throw UsageError("--nesterov needs a --momentum above 0: 0.9 is usual");
   require_possible_recipe();
@@ -43,21 +43,22 @@ void TrainConfig::validate() const {
 
 void TrainConfig::require_possible_checkpoints() const {
   if ((resume || checkpoint_every > 0) && run_dir.empty())
-    throw UsageError("checkpoints are kept in the run folder: name it with --run-dir");
+    throw UsageError("checkpoints are written to the run folder: name it with --run-dir");
   if ((resume || checkpoint_every > 0) && parts_workers(parse_mistake(mistake)))
-    throw UsageError(fmt::format(
-        "--mistake {} gives every worker weights of its own, and a checkpoint has those of one",
-        mistake));
+    throw UsageError(
+        fmt::format("--mistake {} gives every worker different weights, and a checkpoint has those "
+                    "of one worker",
+                    mistake));
   if (restarts > 0 && transport == "thread")
     throw UsageError(
-        "--restarts is for workers that can die alone: those of --transport thread are one process "
-        "with what would start them again");
+        "--restarts needs workers in processes of their own: with --transport thread all workers "
+        "and the launcher are one process");
 }
 
 void TrainConfig::require_possible_elastic() const {
   if (!elastic) {
-    if (min_workers != 1) throw UsageError("--min-workers is for --elastic: leave it out");
-    if (hang_timeout != 60) throw UsageError("--hang-timeout is for --elastic: leave it out");
+    if (min_workers != 1) throw UsageError("--min-workers needs --elastic");
+    if (hang_timeout != 60) throw UsageError("--hang-timeout needs --elastic");
     return;
   }
   if (min_workers < 1 || min_workers > workers)
@@ -65,23 +66,25 @@ void TrainConfig::require_possible_elastic() const {
                                  min_workers, workers));
   if (shards == 0)
     throw UsageError(
-        "--elastic needs --shards: they are what the workers that are left take over, so that the "
-        "run computes what it would have. As many as workers will do");
+        "--elastic needs --shards: the remaining workers take over the shards of a lost one. Use "
+        "at "
+        "least as many shards as workers");
   const std::string sync = method().sync;
   const bool mpi = transport == "mpi" || transport == "shm+mpi";
   const std::string why =
       sync == "sharded"  ? "--sync sharded keeps each part of the optimizer's state on one worker"
-      : sync == "server" ? "--sync server keeps the weights on the workers that serve"
+      : sync == "server" ? "--sync server keeps the weights on the workers with servers"
       : sync_bn          ? "--sync-bn needs a worker for every shard"
-      : transport == "thread" ? "workers of --transport thread are one process, and die together"
-      : mpi ? fmt::format("--transport {} is MPI's, which ends all ranks when one dies", transport)
+      : transport == "thread"
+          ? "the workers of --transport thread are one process, and die together"
+      : mpi ? fmt::format("--transport {} uses MPI, which ends all ranks when one dies", transport)
       : sync::order_dependence(method()).empty()
           ? ""
-          : fmt::format("--algorithm {} adds in an order that depends on the workers",
+          : fmt::format("--algorithm {} adds in an order that depends on the number of workers",
                         name_of(method().algorithm));
   if (!why.empty())
-    throw UsageError(
-        fmt::format("--elastic goes on without a worker, and {}: leave out one of them", why));
+    throw UsageError(fmt::format(
+        "--elastic continues without lost workers, but {}: leave out one of them", why));
 }
 
 void TrainConfig::require_possible_control() const {
@@ -91,24 +94,23 @@ void TrainConfig::require_possible_control() const {
         "it never stops the run",
         *policy.patience, epochs));
   if (!policy.plateau && policy.plateau_factor != RunPolicy().plateau_factor)
-    throw UsageError("--plateau-factor is for --plateau: say after how many epochs");
+    throw UsageError("--plateau-factor needs --plateau");
   const std::string sync = method().sync;
   const bool apart = sync == "local-sgd" || (sync == "server" && staleness);
   if (policy.check_every && apart)
     throw UsageError(fmt::format(
-        "--check-every expects the same weights on all workers, which {} lets differ on purpose: "
-        "leave out one of them",
+        "--check-every expects the same weights on all workers, but {} lets them differ: leave out "
+        "one of them",
         sync == "server" ? "--staleness" : "--sync local-sgd"));
   if (!policy.balance) return;
   const std::string_view why = shards > 0            ? "--shards fixes each shard's images"
                                : sync == "local-sgd" ? "--sync local-sgd averages weights"
-                               : apart            ? "with --staleness nobody waits for the slowest"
-                               : !mistake.empty() ? "--mistake is made with even shares"
+                               : apart ? "--staleness already lets workers run ahead of the slowest"
+                               : !mistake.empty() ? "--mistake needs an even split"
                                                   : "";
   if (!why.empty())
     throw UsageError(fmt::format(
-        "--balance weighs gradients by the images of each worker, and {}: leave out one of them",
-        why));
+        "--balance gives workers different numbers of images, but {}: leave out one of them", why));
 }
 
 sync::Method TrainConfig::method() const {
@@ -122,11 +124,11 @@ void TrainConfig::require_possible_method() const {
   sync::require_valid(method_options(), std::max(1, workers));
   if (!compress.empty() && sync != "ddp")
     throw UsageError(fmt::format(
-        "--compress is for the buckets of ddp: --sync {} has none to compress", this->sync));
+        "--compress applies to the buckets of ddp: leave it out with --sync {}", this->sync));
   const bool averages = sync::averages_gradients(sync);
   if (!mistake.empty() && !averages)
-    throw UsageError(
-        fmt::format("--mistake is about averaging gradients: leave it out with --sync {}", sync));
+    throw UsageError(fmt::format(
+        "--mistake changes how gradients are averaged: leave it out with --sync {}", sync));
   if (!averages) require_recipe_of_shared_update(sync);
   if (shards == 0) return;
   const std::string_view why = sync == "local-sgd"             ? "--sync local-sgd"
@@ -144,42 +146,45 @@ void TrainConfig::require_recipe_of_shared_update(const std::string& sync) const
   if (recipe.clip > 0 || recipe.clip_value > 0)
     throw UsageError(fmt::format(
         "--clip and --clip-value need the whole gradient on every worker, which --sync {} does not "
-        "leave there: use ddp",
+        "keep there: use ddp",
         sync));
   if (sync == "local-sgd") return;
   if (recipe.no_decay_bn_bias)
     throw UsageError(fmt::format(
-        "--no-decay-bn-bias needs to know whole tensors, and --sync {} cuts them: use ddp", sync));
+        "--no-decay-bn-bias needs whole tensors, which --sync {} splits: use ddp", sync));
   const bool fits = recipe.optimizer == "sgd" ||
                     (sync == "sharded" && recipe.optimizer != "lars" && recipe.optimizer != "lamb");
   if (!fits)
     throw UsageError(fmt::format(
-        "--optimizer {} does not go with --sync {}, which has {}: use ddp", recipe.optimizer, sync,
-        sync == "sharded" ? "sgd, adam and adamw, since it cuts tensors" : "sgd only"));
+        "--optimizer {} does not work with --sync {}, which supports {}: use ddp", recipe.optimizer,
+        sync, sync == "sharded" ? "sgd, adam and adamw, since it splits tensors" : "sgd only"));
 }
 
 void TrainConfig::require_possible_shards() const {
   sync::require_shards(shards, workers);
   if (shards == 0) return;
   if (batch < static_cast<std::size_t>(shards))
-    throw UsageError(fmt::format(
-        "--batch is {}, less than the {} shards that share it: some would never have an image",
-        batch, shards));
+    throw UsageError(
+        fmt::format("--batch is {}, less than the {} shards: each shard needs at least one image",
+                    batch, shards));
   if (sync_bn && shards > workers)
     throw UsageError(fmt::format(
-        "--sync-bn normalises by all shards at once, but {} workers run {} shards one after "
+        "--sync-bn normalises over all shards at once, but {} workers run {} shards one after "
         "another: use as many workers as shards, or leave out --sync-bn",
         workers, shards));
   if (!mistake.empty())
-    throw UsageError("--mistake is about workers: leave out --shards, or the mistake");
+    throw UsageError(
+        "--mistake changes what single workers do, which --shards makes independent of their "
+        "number: "
+        "leave out one of them");
 }
 
 void TrainConfig::require_possible_recipe() const {
   const optim::Shape shape = optim::parse_shape(recipe.schedule);
   if (recipe.warmup > 0 && shape.name == "one-cycle")
-    throw UsageError("--schedule one-cycle warms up by itself: leave out --warmup");
+    throw UsageError("--schedule one-cycle includes a warm-up: leave out --warmup");
   if (momentum > 0 && !optim::has_momentum(recipe.optimizer))
-    throw UsageError(fmt::format("--momentum is for --optimizer sgd and lars: {} has --beta1",
+    throw UsageError(fmt::format("--momentum applies to --optimizer sgd and lars: {} has --beta1",
                                  recipe.optimizer));
   if (epochs > 0 && recipe.warmup >= static_cast<double>(epochs))
     throw UsageError(fmt::format(
@@ -188,10 +193,10 @@ void TrainConfig::require_possible_recipe() const {
   if (recipe.zero_gamma && !models::has_residual_blocks(model))
     throw UsageError(fmt::format("model {} has no residual blocks: leave out --zero-gamma", model));
   if (recipe.zero_gamma && !init.empty())
-    throw UsageError("--init says what batch norm starts with: leave out --zero-gamma");
+    throw UsageError("--init sets the initial weights of batch norm: leave out --zero-gamma");
   if (recipe.accumulate > 1 && sync_bn)
     throw UsageError(
-        "--sync-bn normalises by the whole global batch, and --accumulate computes it in parts: "
+        "--sync-bn normalises over the whole global batch, and --accumulate computes it in parts: "
         "leave out one of them");
 }
 
@@ -215,7 +220,7 @@ std::string TrainConfig::convolution_choice() const {
 
 nlohmann::json to_json(const TrainConfig& config) {
   const sync::Method method = config.method();
-  TrainConfig resolved = config;  // with what "auto" and short names mean
+  TrainConfig resolved = config;  // "auto" and short names are replaced by their meanings
   resolved.threads = config.threads_per_worker();
   resolved.convolutions = config.convolution_choice();
   resolved.sync = method.sync;

@@ -1,5 +1,5 @@
-// TrainConfig: all that defines a training run. It is what `lockstep train` makes of its options,
-// and what a run folder keeps as config.json.
+// TrainConfig: the options of a training run. `lockstep train` fills it in from its command line,
+// and a run folder records it as config.json.
 #pragma once
 
 #include <lockstep/types.h>
@@ -22,37 +22,38 @@ namespace lockstep::internal::train {
 struct TrainConfig {
   std::string model = "lenet5";
   std::string data = "mnist";
-  std::filesystem::path data_dir;  ///< the folder that holds the data set's folder
-  std::size_t limit = 0;           ///< use the first so many training images; 0 for all
+  std::filesystem::path data_dir;  ///< folder that contains the data set's folder
+  std::size_t limit = 0;           ///< number of training images to use; 0 for all
 
   int workers = 1;
-  int threads = 0;                    ///< a worker; 0 shares out the cores, at least 1 each
-  int loader_threads = 0;             ///< a worker; 0 for one, or none where batches are small
+  int threads = 0;                    ///< per worker; 0 divides the cores among the workers
+  int loader_threads = 0;             ///< per worker; 0 for one, or none if batches are small
   std::string transport = "shm";      ///< one of comm::transport_names(), or "auto"
   std::string engine = "auto";        ///< one of engine::engine_names()
   std::string convolutions = "auto";  ///< one of engine::convolution_choices()
-  nlohmann::json methods = {};        ///< what "auto" came to: see engine::choose_convolutions
+  nlohmann::json methods = {};        ///< result of "auto": see engine::choose_convolutions
   std::string sync = "ddp";
   std::string algorithm = "auto";
   std::string dtype = "float32";
-  std::string compress;          ///< of ddp's buckets: see compress::parse; empty for not at all
-  int local_steps = 4;           ///< of local-sgd: steps between two averages of the weights
-  std::optional<int> staleness;  ///< of server: steps ahead of the slowest; none: synchronous
-  int servers = 1;               ///< of server: the first so many ranks have one each
+  std::string compress;  ///< compression of ddp's buckets: see compress::parse; empty for none
+  int local_steps = 4;   ///< local-sgd: steps between two averages of the weights
+  std::optional<int>
+      staleness;    ///< server: largest lead over the slowest in steps; none: synchronous
+  int servers = 1;  ///< server: number of ranks, from rank 0 on, that have a server
 
-  std::size_t batch = 64;      ///< the global batch: all workers' images of one step
+  std::size_t batch = 64;      ///< global batch: images of all workers in one step
   std::size_t epochs = 1;      ///< 0 for as many as the iterations need
-  std::size_t iterations = 0;  ///< stop after so many steps; 0 for no limit
+  std::size_t iterations = 0;  ///< number of steps after which to stop; 0 for no limit
   double learning_rate = 0.01;
   double momentum = 0;
   double weight_decay = 0;
   bool nesterov = false;      ///< needs momentum
-  Recipe recipe;              ///< all else of how it learns
-  std::uint64_t seed = 5000;  ///< of the initial weights and of the order of the images
+  Recipe recipe;              ///< optimizer, schedule, and so on
+  std::uint64_t seed = 5000;  ///< seed of the initial weights and of the order of the images
   bool shuffle = true;
   bool augment = false;  ///< random crops and flips of the training images
-  bool sync_bn = false;  ///< batch norm over the whole global batch, not each worker's share
-  int shards = 0;        ///< logical ranks, so that results do not depend on `workers`; 0 for none
+  bool sync_bn = false;  ///< batch norm over the whole global batch, not each worker's slice
+  int shards = 0;        ///< logical ranks that make results independent of `workers`; 0 for none
 
   double first_bucket_mb = 1;
   double bucket_mb = 25;
@@ -61,46 +62,48 @@ struct TrainConfig {
   std::filesystem::path save;     ///< write the final weights here (safetensors)
   std::filesystem::path run_dir;  ///< write the run folder here; empty for none
 
-  std::string mistake;   ///< one of mistake_names(), made on purpose; empty for none
-  std::string slow;      ///< "1:20": rank 1 is slower by 20 ms an iteration, on purpose
-  double slow_data = 0;  ///< milliseconds that loading a batch takes longer, on purpose
+  std::string mistake;   ///< deliberate mistake, one of mistake_names(); empty for none
+  std::string slow;      ///< "1:20": a deliberate delay of 20 ms per iteration on rank 1
+  double slow_data = 0;  ///< deliberate delay of loading a batch, in milliseconds
 
-  std::size_t trace = 10;      ///< iterations that the run folder's trace has; 0 for no trace
+  std::size_t trace = 10;      ///< iterations in the run folder's trace; 0 for no trace
   bool tensorboard = false;    ///< also write event files for TensorBoard
   std::string json;            ///< write the summary to this file; "-" for standard output
   std::size_t log_every = 20;  ///< print the loss every so many iterations
 
-  std::size_t checkpoint_every = 0;        ///< iterations; 0 for none. Needs a run folder
-  bool resume = false;                     ///< go on from the run folder's newest checkpoint
-  std::size_t keep_checkpoints = 2;        ///< the newest so many: should one be damaged
-  std::string checkpoint_errors = "stop";  ///< or "continue", if one cannot be written
-  int restarts = 0;  ///< how often the run goes on from its newest checkpoint after a worker died
-  bool elastic = false;      ///< go on without workers that are lost; needs shards
-  int min_workers = 1;       ///< of an elastic run: end it if fewer are left
-  double hang_timeout = 60;  ///< seconds after which an elastic run goes on without who hangs
-  bool restarted = false;    ///< resume if there is a checkpoint, else start anew
-  RunPolicy policy;          ///< when to stop early, and what is checked on the way
+  std::size_t checkpoint_every =
+      0;                ///< iterations between two checkpoints; 0 for none. Needs a run folder
+  bool resume = false;  ///< resume from the run folder's newest checkpoint
+  std::size_t keep_checkpoints = 2;        ///< number of newest checkpoints to keep
+  std::string checkpoint_errors = "stop";  ///< what to do if one cannot be written: or "continue"
+  int restarts = 0;      ///< restarts from the newest checkpoint after a worker died, at most
+  bool elastic = false;  ///< continue without lost workers; needs shards
+  int min_workers = 1;   ///< elastic run: end it if fewer workers are left
+  double hang_timeout =
+      60;                  ///< elastic run: seconds until it continues without a worker that hangs
+  bool restarted = false;  ///< resume if there is a checkpoint, else start anew
+  RunPolicy policy;        ///< early stopping, plateaus, weight checks and balancing
 
-  std::string command;  ///< what the user typed, for a shell; only kept for who reads of the run
+  std::string command;  ///< command line that the user typed, quoted for a shell; for reports
 
   /// Throws UsageError for values that make no sense, before anything is started.
   void validate() const;
 
-  /// Its name has the compression, if there is one: "ddp+float16".
+  /// Its `method` includes the compression, if there is one: "ddp+float16".
   sync::Method method() const;
-  /// Whether its updates are those of one worker with the whole batch, but for rounding.
+  /// Whether updates equal those of one worker with the whole batch, except for rounding.
   bool is_exact() const;
   sync::MethodOptions method_options() const { return {local_steps, staleness, servers, compress}; }
-  /// Those that a worker hosts.
+  /// The shards that a worker hosts.
   sync::Shards shards_of(int rank, int size) const { return sync::shards_of(shards, rank, size); }
-  /// `convolutions`; with shards the fixed rule takes the place of measuring, which changes
-  /// results.
+  /// `convolutions`, but "fixed" instead of "auto" with shards, because measured choices may
+  /// differ and change results.
   std::string convolution_choice() const;
-  /// The learning rate after the warm-up, before a schedule lowers it: with the recipe's scaling.
+  /// The learning rate after the warm-up and before a schedule lowers it, scaled by the recipe.
   double full_rate() const { return learning_rate * recipe.scale(batch); }
   DataType type() const;
-  /// Threads of each worker, after sharing out the cores; one with shards, since their number
-  /// changes results.
+  /// `threads`, or if it is 0 the worker's part of the cores; with shards 1, because the number of
+  /// threads changes results.
   int threads_per_worker() const;
 
  private:
@@ -113,7 +116,7 @@ struct TrainConfig {
   void require_possible_elastic() const;
 };
 
-/// What config.json has of the options; `auto` and short names are resolved.
+/// The options as config.json has them, with `auto` and short names resolved.
 nlohmann::json to_json(const TrainConfig& config);
 
 }  // namespace lockstep::internal::train

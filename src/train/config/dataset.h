@@ -20,11 +20,11 @@ struct Dataset {
   std::shared_ptr<const data::Images> test_images;
 };
 
-/// Throws FileError if the data are not there or not sound.
+/// Throws FileError if the data are missing or damaged.
 Dataset open_dataset(const TrainConfig& config);
 
-/// What ranks with the same data have in common, one line each: numbers, sizes, and checksums of
-/// all pixels and labels. Reads every byte once, at the speed of memory.
+/// A description that is equal for equal data, in lines: numbers, sizes, and checksums of all
+/// pixels and labels. Reads every byte once.
 std::vector<std::string> describe(const Dataset& dataset);
 
 }  // namespace lockstep::internal::train

@@ -1,4 +1,4 @@
-// What a run asks of its engines.
+// The options of engines in a run.
 #pragma once
 
 #include "engine/engines.h"
@@ -6,7 +6,7 @@
 
 namespace lockstep::internal::train {
 
-/// Of a worker that computes one of `shards` shards at a time.
+/// For a worker that computes one of `shards` shards at a time.
 engine::EngineOptions engine_options(const TrainConfig& config, const data::ImageShape& images,
                                      int shards);
 

@@ -22,11 +22,11 @@ namespace {
 using Words = std::vector<std::int64_t>;
 
 constexpr std::size_t kCores = 1024, kWordBits = 64;
-constexpr std::size_t kKernel = 0, kHost = 1, kQuota = 2, kMask = 3;  // of a rank's words
+constexpr std::size_t kKernel = 0, kHost = 1, kQuota = 2, kMask = 3;  // places in a rank's words
 constexpr std::size_t kWords = kMask + kCores / kWordBits;
 
-/// Which of the kernel's namespaces this process is in: containers of one machine are hosts of
-/// their own to each other.
+/// The kernel's namespaces of this process, as a number. Containers of one machine count as
+/// different hosts.
 std::string namespace_of(const char* kind) {
   struct stat status {};
   if (::stat((std::string("/proc/self/ns/") + kind).c_str(), &status) != 0) return "";
@@ -37,7 +37,7 @@ std::int64_t number_for(const std::string& text) {
   return static_cast<std::int64_t>(std::hash<std::string>()(text));
 }
 
-/// A worker may be pinned to some of its machine's cores: all workers of a machine know them all.
+/// A worker may be pinned to some of its machine's cores, so the cores of all workers are united.
 Words words_of_this_rank() {
   const std::string kernel = observe::clock_identity();
   Words words(kWords);

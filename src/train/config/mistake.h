@@ -1,5 +1,5 @@
-// Mistake: a classic error of data-parallel training, made on purpose, to see what it does. Nothing
-// fails: the loss goes down all the same, which is why such errors live long.
+// Mistake: a classic error of data-parallel training, made on purpose to study its effect. None of
+// them causes a failure: the loss still decreases, so such errors often remain unnoticed.
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@ namespace lockstep::internal::train {
 
 enum class Mistake {
   none,
-  /// Every worker updates by its own gradients, and what is averaged afterwards is never used: the
-  /// workers train apart.
+  /// Every worker updates by its own gradients, and the average that follows is not used: the
+  /// workers train independently.
   sync_after_update,
-  /// The order of the images is drawn once, not anew in every epoch.
+  /// The order of the images is the same in every epoch.
   same_order,
-  /// Every worker starts from weights of its own; equal gradients then keep them apart for ever.
+  /// Every worker starts from different weights; equal updates keep them different.
   different_weights,
   /// Gradients are added up but not divided by the number of workers.
   sum,
-  /// Every worker takes the first worker's images: the others' are never seen.
+  /// Every worker uses the first worker's images; those of the other workers are never used.
   same_shard,
 };
 
 std::string_view name_of(Mistake mistake);  ///< "sync-after-update"
 std::vector<std::string> mistake_names();   ///< all but none
 
-/// The mistake of this name; none for an empty one. Throws UsageError for a name that is not known.
+/// The mistake of this name; none for an empty name. Throws UsageError for an unknown one.
 Mistake parse_mistake(std::string_view name);
 
-/// Whether workers that make it end with weights of their own.
+/// Whether the workers end with different weights.
 inline bool parts_workers(Mistake mistake) {
   return mistake == Mistake::sync_after_update || mistake == Mistake::different_weights;
 }

@@ -1,7 +1,6 @@
-// What the last bits of a run's results depend on beside its options: processor, libraries, threads
-// and the way each convolution is computed. With shards all of it is part of a run's identity: it
-// is recorded, and where a run goes on with other arithmetic that is said, since its bits may
-// differ.
+// The numeric environment: everything besides the options that the last bits of a run's results
+// depend on. It has the processor, the libraries, the threads, and the method of each convolution.
+// Runs with shards record it, and report a different one when they resume.
 #pragma once
 
 #include <lockstep/group.h>
@@ -15,19 +14,22 @@
 namespace lockstep::internal::train {
 
 /// By name: "processor" → "AMD EPYC 7B13", "threads a worker" → "1". `libraries` are
-/// Engines::library_versions(). Empty without shards. Of this process: on several hosts, rank 0's.
+/// Engines::library_versions(). Empty without shards. It describes this process; a run on several
+/// hosts records that of rank 0.
 models::Metadata numeric_environment_of(const TrainConfig& config, const engine::Engine& engine,
                                         const models::Metadata& libraries);
 
-/// The same as metadata of a file, and back: names have a prefix there.
+/// Adds it to the metadata of a file, with a prefix before each name, and reads it back.
 void add_numeric_environment(const models::Metadata& arithmetic, models::Metadata& metadata);
 models::Metadata numeric_environment_in(const models::Metadata& metadata);
 
-/// "processor was A and is B; …": what differs among what both know of. Empty if nothing does.
+/// "processor was A and is B; …": the values that differ, of names that both have. Empty if none
+/// differs.
 std::string differences(const models::Metadata& then, const models::Metadata& now);
 
-/// The same of the lowest rank that has any, which is named unless it is 0: "rank 3: processor was
-/// A and is B". Ranks go by `numbers`, if there are any. A collective; all ranks get it.
+/// The differences of the lowest rank that has any. Any rank except 0 is named: "rank 3: processor
+/// was A and is B". `numbers` has the names of the ranks; if it is empty, these are their numbers.
+/// A collective; all ranks get the same text.
 std::string differences_on_ranks(Group& group, const models::Metadata& then,
                                  const models::Metadata& now, const std::vector<int>& numbers);
 

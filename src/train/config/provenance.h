@@ -1,4 +1,4 @@
-// Where results come from: what was typed, which Lockstep it was, and on which machine.
+// The origin of results: command line, version of Lockstep, and machine.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -12,15 +12,15 @@ namespace lockstep::internal::train {
 
 struct Recipe {
   std::string optimizer = "sgd";  ///< one of optim::optimizer_names()
-  double beta1 = 0.9;             ///< of adam, adamw and lamb
-  double beta2 = 0.999;           ///< of adam, adamw and lamb
-  double epsilon = 1e-8;          ///< of adam, adamw and lamb
-  double trust = 0.001;           ///< of lars
+  double beta1 = 0.9;             ///< adam, adamw, lamb: decay rate of the first moment
+  double beta2 = 0.999;           ///< adam, adamw, lamb: decay rate of the second moment
+  double epsilon = 1e-8;          ///< adam, adamw, lamb: added to the denominator
+  double trust = 0.001;           ///< lars: trust coefficient
   bool no_decay_bn_bias =
       false;  ///< for biases and batch norm; lars and lamb do not scale their rate
 
   std::string schedule = "constant";  ///< see optim/schedule.h
-  double warmup = 0;                  ///< epochs
+  double warmup = 0;                  ///< epochs in which the learning rate rises
   std::string lr_scale = "none";      ///< one of optim::scaling_names()
   std::size_t lr_batch = 256;         ///< batch size that the learning rate is for
 

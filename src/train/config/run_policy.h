@@ -1,5 +1,5 @@
 // RunPolicy: when a run stops early, when it lowers its learning rate, how often weights are
-// compared, and whether batches are divided by speed. All workers decide alike.
+// compared, and whether batches are divided by speed. All workers make the same decisions.
 #pragma once
 
 #include <optional>

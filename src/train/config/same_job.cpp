@@ -13,7 +13,7 @@ void require_same_options(Group& group, const TrainConfig& config) {
   for (std::string& line : lines_to_compare(config, /*at_start=*/true))
     lines.push_back(std::move(line));
   sync::require_same_on_all(group, lines, "the ranks were not given the same options",
-                            "Start all of them with the same");
+                            "Start all of them with the same options");
 }
 
 Dataset open_same_dataset(Group& group, const TrainConfig& config) {

@@ -7,8 +7,9 @@
 
 namespace lockstep::internal::train {
 
-/// A collective. Throws MismatchError, the same on every rank, unless all have their parameters in
-/// the same layout: an engine may choose it by the processor, and hosts may differ in theirs.
+/// A collective. Throws MismatchError, the same on every rank, unless all store their
+/// parameters in the same layout. An engine may choose the layout by the processor, which may
+/// differ between hosts.
 void require_same_layouts(Group& group, const engine::Engine& engine);
 
 }  // namespace lockstep::internal::train

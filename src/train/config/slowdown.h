@@ -1,4 +1,4 @@
-// The option --slow: one rank that is slow on purpose.
+// The option --slow: a deliberate delay of one rank.
 #pragma once
 
 #include <chrono>

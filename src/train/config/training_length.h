@@ -1,5 +1,5 @@
-// How long a run's training is, and its learning rate on the way: what follows from its options
-// once the number of images is known.
+// The length of a run's training and its learning rate schedule. Both depend on the options and on
+// the number of images.
 #pragma once
 
 #include "optim/schedule.h"
@@ -9,14 +9,14 @@
 
 namespace lockstep::internal::train {
 
-/// Steps until the epochs or the iterations that were asked for have been trained.
+/// Number of steps of the run, by --epochs and --iterations.
 std::size_t planned_iterations(const TrainConfig& config, std::size_t batches_per_epoch);
 
-/// Throws UsageError where the warm-up is not shorter than the training.
+/// Throws UsageError if the warm-up is not shorter than the training.
 optim::Schedule make_schedule(const TrainConfig& config, std::size_t batches_per_epoch);
 
-/// The same, before any worker is started, where only the data tell. Throws FileError if they are
-/// not there.
+/// The same check before any worker is started, if it needs the number of images. Throws FileError
+/// if the data are missing.
 void require_possible_schedule(const TrainConfig& config);
 
 }  // namespace lockstep::internal::train

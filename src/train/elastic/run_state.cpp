@@ -75,11 +75,11 @@ std::string save_run_state(const TrainConfig& config, const std::optional<RunSta
     write_rows(config, *state);
     const auto file = write_checkpoint(config, state->checkpoint);
     return fmt::format(
-        ". {} has all that was learnt: give the same command again with --resume "
-        "--run-dir {} to go on",
+        ". The state is saved in {}: to resume, give the same command again with --resume "
+        "--run-dir {}",
         file.string(), config.run_dir.string());
   } catch (const FileError& error) {
-    return fmt::format(". There is no checkpoint of it: {}", error.what());
+    return fmt::format(". Its state could not be saved: {}", error.what());
   }
 }
 

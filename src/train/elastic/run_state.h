@@ -25,7 +25,7 @@ struct RunState {
 };
 
 /// How messages name a state that came from another worker's memory.
-inline constexpr const char* kRunStateSource = "what another worker has in memory";
+inline constexpr const char* kRunStateSource = "the state in another worker's memory";
 
 /// Gives every rank the state of the rank that is furthest. A collective; if it throws, each rank
 /// has either its old state or the newest one.

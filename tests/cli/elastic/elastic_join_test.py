@@ -31,7 +31,7 @@ class ElasticJoin(ElasticTest):
         with self.subTest("the spare takes the place of the one that died"):
             self.finish(spare, code=0)
         output, errors = self.finish(program, code=0)
-        self.assertRegex(errors, r"rank 0 was ended by signal 9 \(Killed\)(, rank 4 has joined)?: going on after iteration")
+        self.assertRegex(errors, r"rank 0 was ended by signal 9 \(Killed\)(, rank 4 has joined)?: continuing after iteration")
         self.assertIn("rank 4 has joined", errors)
         self.assertIn("the run is recorded in run", output)
         self.assertRegex(errors, r"lockstep launch: rank 0 \(pid \d+ on \S+\) was ended by signal 9 \(Killed\); the other workers continued")
@@ -71,7 +71,7 @@ class ElasticJoin(ElasticTest):
 
     def wait_for_spare(self, spare):
         for line in spare.stderr:
-            if "waits until the others let it in" in line:
+            if "waits to be admitted to the run" in line:
                 return
         self.fail("the spare never waited")
 
@@ -91,7 +91,7 @@ class ElasticJoin(ElasticTest):
         output, _ = self.finish(joined, code=0)
         self.assertIn("the run is recorded in run", output)
         _, errors = self.finish(program, code=0)
-        self.assertIn("rank 2 is lost with its launcher, rank 3 is lost with its launcher: going on after", errors)
+        self.assertIn("rank 2 is lost with its launcher, rank 3 is lost with its launcher: continuing after", errors)
         for rank in (0, 1):
             self.assertRegex(errors, rf"rank {rank} \(pid \d+ on \S+\) was ended by signal 9 \(Killed\); the other workers continued")
         self.assertEqual(self.outcome("run"), expected)
@@ -128,7 +128,7 @@ class ElasticJoin(ElasticTest):
         self.kill_workers_of(program)
         self.finish(program, code=128 + signal.SIGKILL)
         _, errors = self.finish(left, code=1)
-        self.assertRegex(errors, "all workers that knew what the run has learnt are lost|"
+        self.assertRegex(errors, "all workers that had the state of the run are lost|"
                                  "the run has probably ended while rank [23] waited to join")
 
 

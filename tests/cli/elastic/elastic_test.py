@@ -22,7 +22,7 @@ class Elastic(ElasticTest):
             for order, victim in enumerate(victims):
                 self.kill(program, victim, after=30 * (order + 1))
             _, errors = self.finish(program, code=0)
-            self.assertRegex(errors, rf"lockstep: rank {victims[0]} was ended by signal 9 \(Killed\): going on after iteration "
+            self.assertRegex(errors, rf"lockstep: rank {victims[0]} was ended by signal 9 \(Killed\): continuing after iteration "
                                      r"\d+ with 3 workers\n")
             self.assertEqual(self.outcome(run), expected, run)
             self.assertEqual(self.summary(run)["workers"], 4 - len(victims))
@@ -63,7 +63,7 @@ class Elastic(ElasticTest):
 
     def expect_the_others_to_have_ended_well(self, program, expected):
         _, errors = self.finish(program, code=0)
-        self.assertRegex(errors, r"lockstep: rank 0 is lost: going on after iteration \d+ with 3 workers\n")
+        self.assertRegex(errors, r"lockstep: rank 0 is lost: continuing after iteration \d+ with 3 workers\n")
         self.assertEqual(self.outcome("run"), expected)
         self.expect_every_image_once("run", 16)
         self.assertEqual(sorted(file.name for file in (self.folder / "run" / "checkpoints").glob("*.safetensors")),
@@ -97,9 +97,9 @@ class Elastic(ElasticTest):
                                  ("train --elastic --workers 2 --shards 2 --sync server", "--sync server keeps the weights"),
                                  ("train --elastic --workers 2 --shards 2 --min-workers 3", "--min-workers is 3"),
                                  ("train --elastic --workers 2 --shards 2 --hang-timeout 0", "--hang-timeout is 0"),
-                                 ("train --hang-timeout 5", "--hang-timeout is for --elastic"),
+                                 ("train --hang-timeout 5", "--hang-timeout needs --elastic"),
                                  ("launch --elastic --nnodes 2 --node-rank 0 --master-addr 127.0.0.1 true",
-                                  "let the others join with --join"),
+                                  "launchers of other hosts join the run with --join"),
                                  ("launch --join 127.0.0.1:1 --elastic true", "leave out --elastic")]:
             self.expect_refused(arguments, words)
         _, errors = self.run_program("launch", "--workers", 2, "--", BINARY, "train", *SMALL, "--shards", 2, "--elastic", code=2)

@@ -134,7 +134,7 @@ class NewToken(ProgramTest):
 
     def test_does_nothing_else(self):
         _, errors = self.run_program("launch", "--new-token", "token", "--workers", 2, code=2)
-        self.assertIn("leave out all else", errors)
+        self.assertIn("leave out all other options", errors)
         self.assertFalse((self.folder / "token").exists())
 
 
