@@ -1,6 +1,6 @@
-// What the wrapper costs beside a plain loop: one process that trains a small network on its own,
-// without DistributedDataParallel and with it in a group of one, in turns. Small layers make it the
-// hardest case: there is little work for the overhead to hide behind.
+// ddp_overhead: the overhead of DistributedDataParallel. One process trains a small network without
+// the wrapper, and with it in a group of one, in turns. Small layers are the hardest case, because
+// they have the least work per operation.
 #include <lockstep/ddp.h>
 
 #include <algorithm>
@@ -23,12 +23,12 @@ torch::nn::Sequential make_net() {
   return net;
 }
 
-/// Of this process, not of the clock on the wall: what others do on the machine does not count.
+/// Processor time of this process, which other programs on the machine do not affect.
 double processor_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// Seconds a step.
+/// Seconds per step.
 double time_steps(torch::nn::Sequential& net) {
   torch::optim::SGD sgd(net->parameters(), 0.01);
   const torch::Tensor batch = torch::ones({16, 32});

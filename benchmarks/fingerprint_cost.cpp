@@ -1,10 +1,10 @@
-// fingerprint_cost: what comparing fingerprints adds to an all-reduce of 64 KiB, where ranks share
+// fingerprint_cost: the cost of comparing fingerprints in an all-reduce of 64 KiB over shared
 // memory.
 //
-// The comparison happens at a barrier that the collective needs anyway, on words that lie in the
-// cache line of a notice that is read anyway. So its cost is that of comparing alone, timed many
-// times over after a barrier of that many ranks. Both it and the whole all-reduce are the fastest
-// of many short rounds: what a busy machine adds is no cost of ours.
+// Ranks compare at a barrier that the collective needs in any case, and the words are in a cache
+// line that the barrier reads in any case. So the cost is that of the comparison alone. It is timed
+// in a loop, after a barrier of the ranks. The times of the comparison and of the whole all-reduce
+// are the fastest of many short rounds, because a busy machine only adds time.
 #include <lockstep/group.h>
 #include <lockstep/init.h>
 
@@ -27,12 +27,12 @@ namespace {
 constexpr int kRounds = 300;
 constexpr int kRepetitions = 200;
 
-/// Seconds a comparison takes.
+/// Seconds per comparison.
 double time_comparisons(const comm::SharedBarrier& barrier) {
   const double start = now_seconds();
   for (int i = 0; i < kRepetitions; ++i) {
     barrier.require_agreement();
-    asm volatile("" : : : "memory");  // or the compiler would keep the answer
+    asm volatile("" : : : "memory");  // else the compiler would reuse the result
   }
   return (now_seconds() - start) / kRepetitions;
 }
@@ -56,7 +56,7 @@ double measure_comparison(int ranks) {
   return fastest;
 }
 
-/// Seconds an all-reduce of 64 KiB takes.
+/// Seconds per all-reduce of 64 KiB.
 double time_all_reduce(Group group) {
   const Memory memory = group.allocate(64 * 1024);
   double fastest = 1;
@@ -106,7 +106,7 @@ void report(int ranks, std::string_view transport, double whole, double comparis
 
 int main() {
   using namespace lockstep::internal::benchmarks;
-  std::setvbuf(stdout, nullptr, _IONBF, 0);  // forked ranks must not print it again
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // else forked ranks would print it again
   fmt::print("{:>7} {:<9} {:>13} {:>13} {:>8}\n", "workers", "transport", "all-reduce us",
              "comparison ns", "percent");
   for (int ranks : {2, 4}) {

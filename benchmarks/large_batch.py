@@ -1,8 +1,9 @@
 #!/usr/bin/python3 -B
-"""What a larger batch costs in accuracy, and which remedy brings it back: VGG-11 on all of CIFAR-10.
+"""Accuracy with larger batches, without and with each remedy: VGG-11 on all of CIFAR-10.
 
-Runs `lockstep train` once for each remedy and batch, on one worker, and keeps each result in a folder: a study that was
-interrupted goes on where it was. Prints a table in Markdown, and draws it. docs/large-batch.md has what came of it.
+Runs `lockstep train` once for each remedy and batch, on one worker, and keeps each result in a folder. An interrupted
+study resumes with the results that are missing. Prints a table in Markdown, and can draw it. docs/large-batch.md has the
+results.
 """
 import argparse
 import json
@@ -26,12 +27,12 @@ REMEDIES = {
     "LARS": f"{SGD} --optimizer lars --lr 5 --warmup 0.5 --schedule polynomial:2 --no-decay-bn-bias",
     "LAMB": "--optimizer lamb --lr 0.005 --weight-decay 0.01 --warmup 0.5 --schedule cosine --no-decay-bn-bias",
 }
-SCALED = {"square root", "linear"}  # at --lr-batch the rate of these is the plain one
+SCALED = {"square root", "linear"}  # these equal "nothing" at --lr-batch
 COLOURS = ["#4e79a7", "#f28e2b", "#59a14f"]
 
 
 def result_of(options, remedy, batch):
-    """The run's summary; it is made unless the folder has it."""
+    """The run's summary. Trains unless the folder has it."""
     if remedy in SCALED and batch == 128:
         remedy = "nothing"
     name = f"{batch}-{remedy.replace(', ', '-').replace(' ', '_')}"
@@ -84,12 +85,12 @@ def drawing(results, batches):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", required=True, help="a folder with all of CIFAR-10")
-    parser.add_argument("--folder", type=pathlib.Path, required=True, help="where results are kept")
+    parser.add_argument("--folder", type=pathlib.Path, required=True, help="folder for the results")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[128, 512, 2048])
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--missing", choices=["run", "leave"], default="run", help="what to do about results that are not there")
-    parser.add_argument("--svg", type=pathlib.Path, help="where to draw it")
+    parser.add_argument("--missing", choices=["run", "leave"], default="run", help="what to do if the folder lacks a result")
+    parser.add_argument("--svg", type=pathlib.Path, help="file for the drawing")
     parser.add_argument("--binary", default=str(ROOT / "build" / "release" / "bin" / "lockstep"))
     options = parser.parse_args()
     if len(options.batches) > len(COLOURS):

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Where a training step's time goes: each layer and pass of the onednn engine, with the rate at which it computes.
+"""Time and arithmetic rate of each layer and pass of the onednn engine.
 
     ./lockstep --help                                                  # builds the program
     benchmarks/layer_times.py                                          # VGG-11, 1 worker of 1 thread, batch 64
     benchmarks/layer_times.py --model resnet18 --conv direct
 
-A pass's time is its shortest among the traced iterations. Rates are nominal: two operations for every multiplication
-of the definition, however many the method really does. Needs python3-torch, for the layers' shapes.
+The time of a pass is the shortest of the traced iterations. Rates are nominal: they count two operations for every
+multiplication of the definition, although Winograd needs fewer. Needs python3-torch for the layers' shapes.
 """
 import argparse
 import collections
@@ -28,7 +28,7 @@ TRACED = 6
 
 
 def operations_of(model, batch):
-    """By layer: two for every multiplication of one pass over the batch."""
+    """Operations of one pass over the batch, by layer: two for every multiplication."""
     found, hooks = {}, []
     for name, layer in model.named_modules():
         if isinstance(layer, (torch.nn.Conv2d, torch.nn.Linear)):
@@ -39,7 +39,7 @@ def operations_of(model, batch):
 
 
 def train(options):
-    """The run's traced spans: (name, seconds)."""
+    """Trains, and returns the traced spans as (name, seconds)."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([ROOT / "build/release/bin/lockstep", "train", "--engine", "onednn", "--data", "synthetic", "--model",
                         options.model, "--conv", options.conv, "--threads", str(options.threads), "--batch",
@@ -50,7 +50,7 @@ def train(options):
 
 
 def shortest_passes(spans):
-    """By layer and pass; what is no pass (reorders, statistics) counts as the layer's "other"."""
+    """Shortest seconds by layer and pass; reorders and statistics count as the layer's "other"."""
     shortest = {}
     for name, seconds in spans:
         shortest[name] = min(seconds, shortest.get(name, seconds))
@@ -87,13 +87,13 @@ def main():
         backward = passes.get("weights", passes.get("backward"))
         print(f"{layer:24} {cell(passes.get('forward'), work)} {cell(backward, work)} "
               f"{cell(passes.get('input'), work)} {1000 * passes.get('other', 0):9.2f}")
-        totals.update({("convolutions and linear: " if work else "all else: ") + kind: seconds
+        totals.update({("convolutions and linear: " if work else "other layers: ") + kind: seconds
                        for kind, seconds in passes.items()})
     for kind, seconds in totals.items():
         print(f"{kind:40} {1000 * seconds:8.1f} ms")
     for name in ["optimizer", "iteration"]:
         print(f"{name:40} {1000 * min(seconds for other, seconds in spans if other == name):8.1f} ms")
-    step = 3 * sum(operations.values()) - next(iter(operations.values()))  # no gradient for the images
+    step = 3 * sum(operations.values()) - next(iter(operations.values()))  # the first layer has no gradient of its input
     fastest = min(seconds for name, seconds in spans if name == "iteration")
     print(f"nominal rate of the whole step: {1e-9 * step / fastest:.0f} GFLOP/s")
 

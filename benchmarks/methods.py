@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -B
-"""Every sync method and compression: bytes, time within a machine and between hosts, and what is learnt.
+"""Bytes, time on one machine and between hosts, and accuracy of every sync method and compression.
 
-Runs `lockstep compare` and `lockstep scale --hosts` (network namespaces of this machine: root only, nothing leaves it)
-and prints their figures as one table in Markdown.
+Runs `lockstep compare` and `lockstep scale --hosts`, and prints their figures as one table in Markdown. The hosts are
+network namespaces of this machine, so it needs root, and nothing leaves the machine.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ RECIPE = ["--lr", "0.01", "--momentum", "0.9"]
 
 
 def result_of(options, folder, command, *arguments):
-    """The runs of a study, by their method."""
+    """Runs a study and returns its runs by method."""
     file = pathlib.Path(folder) / "result.json"
     print(f"lockstep {command} {' '.join(map(str, arguments))}", file=sys.stderr)
     subprocess.run([options.binary, command, *map(str, arguments), "--methods", ",".join(options.methods), "--trace", "0",
@@ -30,8 +30,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", required=True, help="a folder with all of CIFAR-10 and MNIST")
     parser.add_argument("--methods", type=lambda text: text.split(","), default=METHODS)
-    parser.add_argument("--iterations", type=int, default=100, help="of VGG-11 on shm, after which it is tested")
-    parser.add_argument("--host-iterations", type=int, default=7, help="of VGG-11 between hosts")
+    parser.add_argument("--iterations", type=int, default=100, help="iterations of VGG-11 on shm before the test")
+    parser.add_argument("--host-iterations", type=int, default=7, help="iterations of VGG-11 between hosts")
     parser.add_argument("--binary", default=str(ROOT / "build" / "release" / "bin" / "lockstep"))
     options = parser.parse_args()
     cifar10 = ["--model", "vgg11", "--workers", 4, "--threads", 1, *RECIPE]
@@ -42,7 +42,7 @@ def main():
                         0, "--batch", 128, "--iterations", options.iterations)
         lenet = result_of(options, folder, "compare", "--workers", 4, "--data-dir", options.data_dir, "--limit", 0, "--batch",
                           64, "--epochs", 2, *RECIPE)
-    print("| method | MB a step and worker | VGG-11, shm: ms a step | 4 hosts, 1 Gbit/s: ms a step | VGG-11 after "
+    print("| method | MB per step and worker | VGG-11, shm: ms per step | 4 hosts, 1 Gbit/s: ms per step | VGG-11 after "
           f"{options.iterations} steps: test % | LeNet-5 after 2 epochs: test % |")
     print("| --- | --- | --- | --- | --- | --- |")
     for method in options.methods:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
-"""Times an all-reduce between hosts with links of 1 Gbit/s, and shows its share of what the links allow.
+"""Times an all-reduce between hosts with links of 1 Gbit/s, relative to the least time that the links need.
 
-The hosts are network namespaces of this machine (tests/network/hosts.py): root only, nothing leaves it.
+The hosts are network namespaces of this machine (tests/network/hosts.py), so it needs root, and nothing leaves the machine.
 """
 import argparse
 import json
@@ -17,12 +17,12 @@ import hosts  # noqa: E402  (found by the line above)
 
 
 def bound(size, ranks):
-    """Seconds that the links need at least: what every rank has to send, at their speed."""
+    """The least seconds that the links need for the bytes that every rank sends."""
     return 2 * size * (ranks - 1) / ranks / hosts.RATE
 
 
 def measure(cluster, options):
-    """The results of `lockstep bench` with one rank a host, as rank 0 tells them."""
+    """The results of `lockstep bench` with one rank per host, from rank 0."""
     with tempfile.TemporaryDirectory() as folder:
         token, result = f"{folder}/token", f"{folder}/result.json"
         subprocess.run([options.binary, "launch", "--new-token", token], check=True, stdout=subprocess.DEVNULL)
@@ -51,7 +51,7 @@ def main():
         sys.exit(f"benchmarks/network.py: {reason}")
     with hosts.Cluster(options.hosts) as cluster:
         results = measure(cluster, options)
-    print(f"{options.hosts} hosts, 1 Gbit/s; share: the least time that the links need, of the time taken")
+    print(f"{options.hosts} hosts, 1 Gbit/s; share: the least time that the links need, divided by the measured time")
     print(f"{'algorithm':<18}{'bytes':>10}{'ms':>10}{'share %':>9}{'wrong':>7}")
     for row in results:
         share = bound(row["bytes"], options.hosts) / row["seconds"]

@@ -1,6 +1,5 @@
-// What this machine can do at most: float32 multiplications and additions by fused multiply-adds on
-// registers alone, with the widest vectors that it has; and bytes copied in memory. `peak
-// [THREADS]`.
+// peak [THREADS]: the peak rates of this machine. Arithmetic: float32 fused multiply-adds in
+// registers, with the widest vectors of the processor. Memory: bytes copied per second.
 #include "base/deadline.h"
 #include "base/vector_unit.h"
 
@@ -17,10 +16,10 @@
 
 namespace {
 
-constexpr int kChains = 12;  // independent sums: more than a multiply-add's latency takes to fill
+constexpr int kChains = 12;  // independent sums, enough to hide the latency of a multiply-add
 constexpr long kRounds = 20'000'000;
 
-// Each returns a sum, which nobody needs but the compiler must believe in.
+// Each returns a sum, so that the compiler cannot remove the loop.
 __attribute__((target("avx512f"))) float fuse_avx512() {
   __m512 sums[kChains];
   for (__m512& sum : sums) sum = _mm512_set1_ps(1);
@@ -47,7 +46,7 @@ __attribute__((target("avx2,fma"))) float fuse_avx2() {
   return total;
 }
 
-/// The fastest of some rounds in which all threads work at once.
+/// Seconds of the fastest of five rounds, in which all threads work at the same time.
 double fastest_seconds(int threads, const std::function<void(int thread)>& work) {
   double fastest = 1e9;
   for (int round = 0; round < 5; ++round) {
@@ -89,7 +88,7 @@ void print_copies(int threads) {
     const auto first = static_cast<std::size_t>(2 * thread);
     std::memcpy(memory[first].data(), memory[first + 1].data(), kBytes);
   });
-  fmt::print("{} threads: {:.1f} GB/s copied (as much is read as is written)\n", threads,
+  fmt::print("{} threads: {:.1f} GB/s copied (bytes read, and as many written)\n", threads,
              1e-9 * static_cast<double>(kBytes) * threads / seconds);
 }
 

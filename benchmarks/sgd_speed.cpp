@@ -1,5 +1,5 @@
-// The optimizer's step alone, over as many weights as VGG-11 has: time and bytes a second, for
-// every vector unit of this processor, on one thread and on all.
+// sgd_speed: time and bytes per second of an SGD step over as many weights as VGG-11 has, for every
+// vector unit of this processor, and on more and more threads.
 #include "base/deadline.h"
 #include "base/vector_unit.h"
 #include "optim/sgd.h"

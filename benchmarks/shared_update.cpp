@@ -1,8 +1,9 @@
-// How long the update of all weights takes once backward has ended, where ranks share memory: ddp's
-// way (all-reduce, then everyone updates everything), sharded's (reduce-scatter, everyone updates a
-// part, all-gather), and a single pass (a block of this rank's part is added up, updated and
-// written into all ranks' weights while it is in the cache).
-//   shared_update [RANKS [MILLIONS OF WEIGHTS [ROUNDS]]]
+// shared_update [RANKS [MILLIONS OF WEIGHTS [ROUNDS]]]: time of three ways to update all weights
+// after backward, over shared memory.
+//
+//   ddp          all-reduce, then every rank updates all weights
+//   sharded      reduce-scatter, every rank updates a part, all-gather
+//   single pass  every rank adds, updates and distributes its part block by block, in the cache
 #include <lockstep/group.h>
 
 #include "base/deadline.h"
@@ -33,11 +34,12 @@ struct Rank {
         weights(memory.data(), gradients.layout().size(), DataType::float32),
         method(sync::make_sync_method(sync::parse_method(sync, "auto"), group, gradients,
                                       ReduceOp::average, weights)) {
-    const sync::Share share = method->share().value_or(sync::Share{weights, gradients.all()});
+    const sync::OwnedSlice owned =
+        method->owned_slice().value_or(sync::OwnedSlice{weights, gradients.all()});
     auto floats = [](const ArrayView& view) {
       return std::span<float>(static_cast<float*>(view.data), view.count);
     };
-    optimizer = optim::make_sgd<float>(floats(share.weights), floats(share.gradients), kSgd);
+    optimizer = optim::make_sgd<float>(floats(owned.weights), floats(owned.gradients), kSgd);
     std::fill_n(static_cast<float*>(gradients.all().data), weights.count, 1e-3F);
     method->adopt_weights();
   }
@@ -56,25 +58,26 @@ struct Rank {
   std::unique_ptr<optim::Optimizer> optimizer;
 };
 
-/// Where all ranks' arrays lie: ranks are threads here.
+/// The arrays of all ranks, which are threads of this process.
 std::vector<void*> all_gradients, all_weights;
 
-/// One rank's part of the single pass. `rank` is sharded: its optimizer has this rank's part.
+/// One rank's part of the single pass. REQUIRES: `rank` uses `sharded`, so that its optimizer has
+/// this rank's part.
 void update_in_one_pass(Rank& rank) {
-  const sync::Share share = *rank.method->share();
-  const std::size_t first = share.weights.count * static_cast<std::size_t>(rank.group.rank());
+  const sync::OwnedSlice owned = *rank.method->owned_slice();
+  const std::size_t first = owned.weights.count * static_cast<std::size_t>(rank.group.rank());
   std::vector<void*> inputs(all_gradients.size());
   rank.group.barrier();
-  for (std::size_t begin = 0; begin < share.weights.count; begin += kBlock) {
-    const std::size_t count = std::min(kBlock, share.weights.count - begin);
+  for (std::size_t begin = 0; begin < owned.weights.count; begin += kBlock) {
+    const std::size_t count = std::min(kBlock, owned.weights.count - begin);
     for (std::size_t i = 0; i < inputs.size(); ++i)
       inputs[i] = static_cast<float*>(all_gradients[i]) + first + begin;
-    void* sum = share.gradients.slice(begin, count).data;
+    void* sum = owned.gradients.slice(begin, count).data;
     comm::reduce_tree(inputs, {&sum, 1}, count, DataType::float32, ReduceOp::average);
     rank.optimizer->step(begin, count);
     for (void* weights : all_weights)
       std::memcpy(static_cast<float*>(weights) + first + begin,
-                  share.weights.slice(begin, count).data, count * sizeof(float));
+                  owned.weights.slice(begin, count).data, count * sizeof(float));
   }
   rank.group.barrier();
 }

@@ -1,5 +1,5 @@
-// What it costs to measure: the spans, moments and observed collectives of one traced iteration of
-// LeNet-5, without anything to measure between them.
+// span_cost: the cost of measuring an iteration. It records the spans, moments and collectives of
+// one iteration of LeNet-5, without any work between them.
 #include "observe/statistics.h"
 #include "observe/trace.h"
 
@@ -14,9 +14,9 @@ using lockstep::internal::observe::Trace;
 
 constexpr int kSpans = 6;        // an iteration and its five parts
 constexpr int kMoments = 10;     // LeNet-5's parameters
-constexpr int kCollectives = 2;  // a bucket, and the vote whether to stop
+constexpr int kCollectives = 2;  // a bucket, and the vote on stop requests
 
-/// Seconds that one iteration's records take.
+/// Seconds per iteration.
 double seconds_of(Trace* trace) {
   constexpr int kIterations = 1000;
   double sum = 0;

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What tracing costs: LeNet-5, the smallest step there is, without a trace and with every iteration traced, in turns.
+"""The cost of tracing: LeNet-5, whose steps are the shortest, without a trace and with every iteration traced, in turns.
 
     ./lockstep --help                              # builds the program
     benchmarks/trace_cost.py
 
-Prints the median iteration of both, over all rounds, and their ratio; then the share of iterations that a run of a
-hundred epochs traces by default, and what that makes of its whole time.
+Prints the median time of an iteration in both cases, over all rounds, and their ratio; then the cost for a run of a
+hundred epochs, which traces its first iterations only.
 """
 import argparse
 import json

@@ -1,5 +1,6 @@
-// all_reduce: Lockstep's all-reduce beside those of other libraries, on the processes of this host.
-// Contenders take turns, round by round, so that a busy moment of the machine meets them all.
+// all_reduce: times the all-reduce of Lockstep and of other libraries between processes of this
+// host. Contenders take turns in every round, so that other load on the machine affects all of
+// them.
 #include <lockstep/error.h>
 
 #include "base/text.h"
@@ -26,13 +27,12 @@ struct Options {
   std::string json;
 };
 
-/// The contenders, without those not asked for, and without those that cannot run here: each says
-/// why.
+/// The contenders that were asked for and can run here. Prints why the others cannot.
 std::vector<Entry> choose(const std::vector<std::string>& only) {
   std::vector<Entry> chosen;
   for (const Entry& entry : all_entries()) {
     const bool asked = only.empty() || std::ranges::find(only, entry.family) != only.end();
-    // Lockstep is what the others are compared with.
+    // Lockstep is always measured, as the reference.
     if (!asked && !chosen.empty()) continue;
     try {
       entry.run({.workers = 2, .bytes = 4096, .seconds = 0});
@@ -64,7 +64,7 @@ std::vector<Result> measure(const std::vector<Entry>& entries, const JobPlan& pl
 std::size_t parse_size(const std::string& size) {
   const std::size_t bytes = parse_bytes(size);
   if (bytes < sizeof(float))
-    throw UsageError(fmt::format("'{}' holds not even one float32: take 4 or more", size));
+    throw UsageError(fmt::format("'{}' is less than one float32: use 4 or more", size));
   return bytes;
 }
 
@@ -83,7 +83,7 @@ void run(const Options& options) {
         fmt::print("{}", line(result));
         all.push_back(result);
       }
-      // What is buffered here would be printed again by every forked rank.
+      // Otherwise every forked rank would print the buffered text again.
       std::fflush(stdout);
     }
   if (!options.json.empty()) {
@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--only", options.only,
-                 "these beside Lockstep's shm: thread, lockstep gloo, gloo, c10d, mpi, memcpy, "
+                 "families to measure beside Lockstep's shm: thread, lockstep gloo, gloo, c10d, "
+                 "mpi, memcpy, "
                  "one pass")
       ->delimiter(',');
   app.add_option("--rounds", options.rounds, "rounds; the median counts")

@@ -1,4 +1,4 @@
-// libtorch's own process group over Gloo: what a C++ program would use without Lockstep.
+// libtorch's process group over Gloo, which a C++ program would use without Lockstep.
 #include <lockstep/group.h>
 
 #include "contender.h"

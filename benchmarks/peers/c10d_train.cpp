@@ -1,6 +1,6 @@
-// c10d_train: one rank of a training by libtorch's own means, the peer in C++ that train.py times.
-// Started with torchrun's variables; the same job as pytorch_worker.py's, and the same line of JSON
-// from rank 0.
+// c10d_train: one rank of a training with libtorch's c10d alone, the C++ peer of train.py. It is
+// started with torchrun's variables, trains the same job as pytorch_worker.py, and rank 0 prints
+// the same line of JSON.
 #include "c10d_training.h"
 #include "observe/statistics.h"
 
@@ -20,7 +20,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A collective: the greatest of all ranks' peaks.
+/// The largest peak of all ranks. A collective.
 std::int64_t peak_rss_bytes(const ProcessGroup& group) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -31,7 +31,7 @@ std::int64_t peak_rss_bytes(const ProcessGroup& group) {
   return peak[0].item<std::int64_t>();
 }
 
-/// A collective: all ranks' iterations but the first of each.
+/// The iterations of all ranks, without the first of each. A collective.
 std::vector<double> gather_seconds(const ProcessGroup& group, const std::vector<double>& mine) {
   std::vector<torch::Tensor> input{torch::tensor(mine, torch::kFloat64).slice(0, 1).clone()};
   std::vector<std::vector<torch::Tensor>> output(1);
@@ -76,12 +76,14 @@ void add_options(CLI::App& app, C10dOptions& options) {
   app.add_option("--batch", options.batch, "images of all ranks in a step")
       ->required()
       ->check(CLI::PositiveNumber);
-  app.add_option("--images", options.images, "in an epoch")->required()->check(CLI::PositiveNumber);
+  app.add_option("--images", options.images, "images in an epoch")
+      ->required()
+      ->check(CLI::PositiveNumber);
   app.add_option("--iterations", options.iterations, "at least 2: the first is not counted")
       ->required()
       ->check(CLI::Range(2, 1'000'000'000));
-  app.add_option("--threads", options.threads, "of this rank")->required();
-  // As torchrun sets them.
+  app.add_option("--threads", options.threads, "threads of this rank")->required();
+  // The variables that torchrun sets.
   app.add_option("--rank", options.rank)->envname("RANK")->required();
   app.add_option("--world-size", options.size)->envname("WORLD_SIZE")->required();
   app.add_option("--master-address", options.master_address)->envname("MASTER_ADDR")->required();
@@ -93,7 +95,7 @@ void add_options(CLI::App& app, C10dOptions& options) {
 }  // namespace lockstep::internal::benchmarks
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains a network by libtorch's own c10d; started by train.py");
+  CLI::App app("Trains a network with libtorch's c10d; started by train.py");
   lockstep::internal::benchmarks::C10dOptions options;
   lockstep::internal::benchmarks::add_options(app, options);
   CLI11_PARSE(app, argc, argv);

@@ -12,8 +12,8 @@ namespace lockstep::internal::benchmarks {
 
 namespace {
 
-/// As DistributedDataParallel makes it: its default buckets, the last parameters' first, and
-/// gradients that are views of the buckets.
+/// Configured like DistributedDataParallel's: default bucket sizes, the last parameters in the
+/// first bucket, and gradients that are views of the buckets.
 std::unique_ptr<c10d::Reducer> make_reducer(const std::vector<torch::Tensor>& parameters,
                                             const ProcessGroup& group) {
   auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
@@ -30,11 +30,11 @@ std::unique_ptr<c10d::Reducer> make_reducer(const std::vector<torch::Tensor>& pa
 }  // namespace
 
 ProcessGroup make_group(const C10dOptions& options) {
-  c10d::TCPStoreOptions meeting_place;
-  meeting_place.port = options.master_port;
-  meeting_place.isServer = options.rank == 0;
-  meeting_place.numWorkers = static_cast<std::size_t>(options.size);
-  auto store = c10::make_intrusive<c10d::TCPStore>(options.master_address, meeting_place);
+  c10d::TCPStoreOptions rendezvous;
+  rendezvous.port = options.master_port;
+  rendezvous.isServer = options.rank == 0;
+  rendezvous.numWorkers = static_cast<std::size_t>(options.size);
+  auto store = c10::make_intrusive<c10d::TCPStore>(options.master_address, rendezvous);
   auto gloo = c10d::ProcessGroupGloo::Options::create();
   gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, options.rank, options.size, gloo);
@@ -48,7 +48,7 @@ C10dTraining::C10dTraining(const C10dOptions& options, ProcessGroup group)
       per_tensor_(options.method == "all-reduce" && options.size > 1) {
   torch::manual_seed(5001 + options.rank);  // each rank has its own images
   make_shares(options);
-  // Ranks have drawn the same weights from the same seed: there is nothing to broadcast.
+  // All ranks have drawn the same weights from the same seed, so there is nothing to broadcast.
   if (options.method == "ddp" && options.size > 1) reducer_ = make_reducer(parameters_, group_);
 }
 

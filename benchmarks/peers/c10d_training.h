@@ -1,5 +1,5 @@
-// A model in training by libtorch's own means: what a C++ program can do by hand, at best, without
-// Lockstep. One object a rank; all ranks make it, and step, together.
+// C10dTraining: trains a model with libtorch's c10d alone, as a careful C++ program would without
+// Lockstep. Every rank has one object; the constructor and step() are collectives.
 #pragma once
 
 #include "models/classifier.h"
@@ -20,15 +20,15 @@ using ProcessGroup = c10::intrusive_ptr<c10d::ProcessGroup>;
 struct C10dOptions {
   int rank = 0;
   int size = 1;
-  std::string master_address;  ///< where rank 0 serves the others to find each other
+  std::string master_address;  ///< of the rendezvous, which rank 0 serves
   std::uint16_t master_port = 0;
 
   std::string model;
-  /// `ddp` drives c10d::Reducer, the engine below PyTorch's DistributedDataParallel, as that class
-  /// does; `all-reduce` averages one gradient after the other.
+  /// `ddp` uses c10d::Reducer, on which PyTorch's DistributedDataParallel is built, in the same
+  /// way; `all-reduce` averages one gradient after another.
   std::string method;
   std::int64_t batch = 0;   ///< images of all ranks in a step
-  std::int64_t images = 0;  ///< in an epoch
+  std::int64_t images = 0;  ///< images in an epoch
   std::size_t iterations = 0;
   int threads = 1;
 };
@@ -42,7 +42,7 @@ class C10dTraining {
 
   void step(std::size_t iteration);
 
-  /// A collective. Throws std::runtime_error if ranks differ: then they did not train one model.
+  /// Throws std::runtime_error if the ranks' weights differ. A collective.
   void require_equal_weights();
 
  private:
@@ -60,7 +60,7 @@ class C10dTraining {
   torch::optim::SGD sgd_;
   std::vector<Share> shares_;  ///< this rank's part of each global batch of an epoch
   const bool per_tensor_;
-  std::unique_ptr<c10d::Reducer> reducer_;  ///< none unless gradients are reduced by it
+  std::unique_ptr<c10d::Reducer> reducer_;  ///< null unless the method is `ddp`
 };
 
 }  // namespace lockstep::internal::benchmarks

@@ -1,7 +1,7 @@
-// Contender: one rank's end of one implementation of all-reduce (sum of float32), and the list of
-// those that are compared. Each keeps one array, in the memory that suits it best.
+// Contender: one rank of an implementation of all-reduce (sum of float32). Each keeps one array, in
+// the memory that is best for it.
 //
-// Thread safety: none; made, used and destroyed by one thread of the rank.
+// Thread safety: none; one thread of the rank makes, uses and destroys it.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,24 @@ class Contender {
  public:
   virtual ~Contender() = default;
 
-  /// This rank's array, replaced by the sum over all ranks with every all_reduce().
+  /// This rank's array. Every all_reduce() replaces it by the sum over all ranks.
   virtual std::span<float> values() = 0;
 
   /// A collective.
   virtual void all_reduce() = 0;
 
-  /// False for a yardstick that gives no sum to check.
+  /// False for a yardstick, which computes no sum.
   virtual bool reduces() const { return true; }
 };
 
-/// What a contender is made of.
+/// The arguments of a contender.
 struct Setting {
-  Group& group;           ///< tells rank and size; only Lockstep's own contender sends through it
-  std::size_t count;      ///< elements of the array
-  std::string directory;  ///< empty, and the same for all ranks: for a rendezvous by files
+  Group& group;       ///< provides rank and size; only Lockstep's contender communicates with it
+  std::size_t count;  ///< elements of the array
+  std::string directory;  ///< an empty directory, the same for all ranks, for a rendezvous by files
 };
 
-/// Every make_* is a collective.
+/// Every make_ function is a collective.
 std::unique_ptr<Contender> make_lockstep(const Setting& setting);
 std::unique_ptr<Contender> make_memcpy(const Setting& setting);
 std::unique_ptr<Contender> make_one_pass(const Setting& setting);

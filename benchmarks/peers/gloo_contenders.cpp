@@ -1,5 +1,5 @@
-// Plain Gloo over TCP on loopback: the two algorithms of its newer function, and two of its older
-// classes. They share a context; which is best depends on the size.
+// Plain Gloo over TCP on loopback: two algorithms of the newer function gloo::allreduce, and two of
+// the older classes. Which one is fastest depends on the size.
 #include <lockstep/group.h>
 
 #include "contender.h"
@@ -25,7 +25,7 @@ std::shared_ptr<gloo::Context> connect(const Setting& setting) {
   return context;
 }
 
-/// gloo::allreduce, with options that are made once and used again.
+/// gloo::allreduce with options that are reused.
 class GlooFunction : public Contender {
  public:
   GlooFunction(const Setting& setting, gloo::AllreduceOptions::Algorithm algorithm)
@@ -45,7 +45,7 @@ class GlooFunction : public Contender {
   gloo::AllreduceOptions options_;
 };
 
-/// One of the older classes, which bind their arrays when they are made.
+/// One of the older classes, whose arrays are fixed at construction.
 template <typename Algorithm>
 class GlooClass : public Contender {
  public:

@@ -36,7 +36,7 @@ class GroupRanks : public Ranks {
   Group group_;
 };
 
-/// A Round that rank 0 of a forked job writes and this process reads.
+/// Shared memory for a Round, which the ranks of a forked job write and this process reads.
 class SharedRound {
  public:
   SharedRound() {
@@ -55,7 +55,7 @@ class SharedRound {
   Round* round_;
 };
 
-/// An empty directory that goes away with this object.
+/// An empty directory, removed with this object.
 class ScratchDirectory {
  public:
   ScratchDirectory() : path_(std::filesystem::temp_directory_path() / "lockstep-peers-XXXXXX") {
@@ -79,12 +79,12 @@ Round run_rank(Group group, Make make, const JobPlan& plan, const std::string& d
   GroupRanks ranks(group);
   const auto contender = make({group, plan.bytes / sizeof(float), directory});
   const Round round = measure_round(*contender, ranks, plan.seconds);
-  // Nobody closes a connection that a peer still needs.
+  // No rank closes its connections before all ranks are done.
   ranks.barrier();
   return round;
 }
 
-/// The group of a forked rank. An environment that names another transport is not heeded.
+/// The group of a forked rank. Throws Error if the environment selects another transport.
 Group join(const std::string& transport) {
   GroupOptions options;
   options.transport = transport;
@@ -94,7 +94,7 @@ Group join(const std::string& transport) {
   return group;
 }
 
-/// Ranks that are threads of this process.
+/// Runs the ranks as threads of this process.
 Round run_in_threads(Make make, const JobPlan& plan) {
   const ScratchDirectory directory;
   Round round;
@@ -112,7 +112,7 @@ Round run_job(Make make, const std::string& transport, const JobPlan& plan) {
   const launch::JobResult job = launch::run_forked({.workers = plan.workers}, [&] {
     try {
       const Round mine = run_rank(join(transport), make, plan, directory.path());
-      // All ranks have the same result, so it does not matter who is last.
+      // All ranks write the same result.
       *shared = mine;
       return 0;
     } catch (const std::exception& error) {
@@ -125,8 +125,8 @@ Round run_job(Make make, const std::string& transport, const JobPlan& plan) {
 }
 
 Round run_mpi(const JobPlan& plan, bool yield) {
-  // Shared memory is Open MPI's own choice on one host; naming it keeps it off the network. Its
-  // ranks are not bound to cores because nobody else's are.
+  // Shared memory, which Open MPI uses on one host by default; naming it rules out the network. The
+  // ranks are not bound to cores, like those of the other contenders.
   const std::string command = fmt::format(
       "{} --allow-run-as-root --oversubscribe --bind-to none"
       " --mca btl self,vader --mca oob_tcp_if_include lo --mca mpi_yield_when_idle {} -n {} {} {} "
@@ -142,7 +142,7 @@ Round run_mpi(const JobPlan& plan, bool yield) {
   return round;
 }
 
-/// `transport` is that of the ranks' group: what Lockstep's own contender sends through.
+/// `transport` is that of the ranks' group, which Lockstep's contender uses.
 Entry forked(const std::string& name, const std::string& family, Make make,
              const std::string& transport = "shm") {
   return {name, family, [=](const JobPlan& plan) { return run_job(make, transport, plan); }};
@@ -160,7 +160,7 @@ std::vector<Entry> all_entries() {
       forked("gloo bcube", "gloo", make_gloo_bcube),
       forked("gloo ring chunked", "gloo", make_gloo_ring_chunked),
       forked("gloo halving doubling", "gloo", make_gloo_halving_doubling),
-      // Which is better depends on whether every rank has a core to itself.
+      // Polling is faster if every rank has a core of its own.
       {"open mpi polling", "mpi", [](const JobPlan& plan) { return run_mpi(plan, false); }},
       {"open mpi yielding", "mpi", [](const JobPlan& plan) { return run_mpi(plan, true); }},
       forked("memcpy", "memcpy", make_memcpy),

@@ -1,5 +1,5 @@
-// Running one round of one contender in processes of its own, which end with it. So contenders
-// alternate without getting in each other's way: none polls while another is timed.
+// Runs one round of one contender in new processes, which end with the round. So no contender polls
+// while another one is timed.
 #pragma once
 
 #include "round.h"
@@ -13,12 +13,12 @@ namespace lockstep::internal::benchmarks {
 struct JobPlan {
   int workers = 2;
   std::size_t bytes = 0;
-  double seconds = 0.1;  ///< of repetitions to time
+  double seconds = 0.1;  ///< total time of the timed repetitions
 };
 
 struct Entry {
   std::string name;                          ///< "gloo bcube"
-  std::string family;                        ///< "gloo": of a family only the best counts
+  std::string family;                        ///< "gloo"; the table shows the fastest of each family
   std::function<Round(const JobPlan&)> run;  ///< throws Error if the job fails
 };
 

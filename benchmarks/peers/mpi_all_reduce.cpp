@@ -1,8 +1,8 @@
-// One round of MPI_Allreduce, in a program of its own because mpirun must start it:
+// One round of MPI_Allreduce, in a separate program because mpirun must start it:
 //
 //   mpirun -n 2 mpi_all_reduce BYTES SECONDS
 //
-// Rank 0 prints the seconds of a repetition and the number of wrong elements.
+// Rank 0 prints the seconds per repetition and the number of wrong elements.
 #include "round.h"
 
 #include <cstdio>
@@ -61,7 +61,7 @@ void run(std::size_t bytes, double seconds) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  // The program all_reduce is the only one to start this, so the arguments need no better reader.
+  // Only the program all_reduce starts this one, so its arguments are valid.
   if (argc == 3)
     lockstep::internal::benchmarks::run(std::strtoull(argv[1], nullptr, 10),
                                         std::strtod(argv[2], nullptr));

@@ -1,12 +1,12 @@
-"""Settings with which a user may make PyTorch's training faster on a CPU. The worker applies them; train.py looks for
-those that help here."""
+"""Settings that may make PyTorch's training faster on a CPU. The worker applies them; train.py searches for the fastest
+combination on this machine."""
 import os
 
 SETTINGS = ["flush-denormal", "channels-last", "pin", "compile"]
 
 
 def apply_to_process(settings, rank, threads):
-    """Before torch starts threads: they inherit the cores."""
+    """Called before torch starts threads, which inherit the cores."""
     import torch
     torch.set_num_threads(threads)
     if "flush-denormal" in settings:
@@ -27,8 +27,9 @@ def compiled(settings, forward):
 
 
 def find_fastest(run):
-    """Tries each setting on top of those that helped so far. `run` takes a list of settings and returns the seconds of an
-    iteration, or raises RuntimeError where this PyTorch cannot do that. Returns the list, and a line for each trial."""
+    """Adds each setting in turn and keeps it if it helps. `run` takes a list of settings and returns the seconds per
+    iteration, or raises RuntimeError if this PyTorch does not support one. Returns the kept settings, and a text for each
+    trial."""
     kept, trials = [], []
     fastest = run(kept)
     for setting in SETTINGS:

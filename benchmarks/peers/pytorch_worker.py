@@ -1,12 +1,12 @@
-"""One rank of a PyTorch training: the peer that train.py times. Started with torchrun's variables.
+"""One rank of a PyTorch training: the Python peer of train.py. Started with torchrun's variables.
 
     RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29501 python3 pytorch_worker.py --model lenet5 ...
 
-It is what a careful user would write: ReLU works in place, gradients are views of the buckets, zero_grad frees them,
-batch norm's buffers are not broadcast in every step (Lockstep does not do so either), the optimizer is fused where this
-PyTorch has that, and nothing waits for a loss to be read. The images are random and lie in memory: PyTorch pays nothing
-for loading. Rank 0 prints one line of JSON: the median seconds of an iteration (over all ranks, without the first), the
-seconds of all iterations, the largest rank's peak memory.
+It is written as a careful user would write it: ReLU works in place, gradients are views of the buckets, zero_grad frees
+them, the buffers of batch norm are not broadcast in every step (Lockstep does not broadcast them either), the optimizer
+is fused if this PyTorch supports it, and the loss is never read. The images are random tensors in memory, so loading
+costs PyTorch nothing. Rank 0 prints one line of JSON: the median seconds per iteration (over all ranks, without the
+first), the seconds of all iterations, and the peak memory of the largest rank.
 """
 import argparse
 import inspect
@@ -31,8 +31,8 @@ def parse_options():
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", choices=NETWORKS, required=True)
     parser.add_argument("--method", choices=["ddp", "all-reduce"], required=True)
-    parser.add_argument("--batch", type=int, required=True, help="of all ranks")
-    parser.add_argument("--images", type=int, required=True, help="in an epoch")
+    parser.add_argument("--batch", type=int, required=True, help="images of all ranks in a step")
+    parser.add_argument("--images", type=int, required=True, help="images in an epoch")
     parser.add_argument("--iterations", type=int, required=True, help="at least 2: the first is not counted")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--settings", default="", help="some of " + ",".join(pytorch_settings.SETTINGS))
@@ -53,13 +53,13 @@ def make_optimizer(parameters):
     settings = {"lr": 0.01, "momentum": 0.9, "weight_decay": 1e-4}
     try:
         return torch.optim.SGD(parameters, fused=True, **settings)
-    except (TypeError, RuntimeError):  # a PyTorch that does not know it, or not on a CPU
+    except (TypeError, RuntimeError):  # this PyTorch has no fused SGD, or not on a CPU
         return torch.optim.SGD(parameters, **settings)
 
 
 def wrap(model):
     ddp = torch.nn.parallel.DistributedDataParallel
-    # The newer name of the same, where there is one.
+    # Newer versions have another name for the option.
     newer = "forward_sync_buffers" in inspect.signature(ddp).parameters
     return ddp(model, gradient_as_bucket_view=True, **{"forward_sync_buffers" if newer else "broadcast_buffers": False})
 
@@ -91,11 +91,11 @@ def require_equal_weights(parameters):
     dist.all_reduce(highest, dist.ReduceOp.MAX)
     dist.all_reduce(lowest, dist.ReduceOp.MIN)
     if not highest.equal(lowest):
-        raise SystemExit("pytorch_worker.py: ranks ended with different weights: they did not train one model")
+        raise SystemExit("pytorch_worker.py: ranks ended with different weights")
 
 
 def train(options, model):
-    """The seconds of each iteration, and of all together."""
+    """The seconds of each iteration, and of all of them."""
     distributed = dist.get_world_size() > 1
     forward = wrap(model) if options.method == "ddp" and distributed else model
     forward = pytorch_settings.compiled(options.settings, forward)
@@ -128,11 +128,11 @@ def main():
     peak = torch.tensor([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024], dtype=torch.int64)
     dist.all_reduce(peak, dist.ReduceOp.MAX)
     counted = torch.tensor(seconds[1:], dtype=torch.float64)
-    everyones = [torch.empty_like(counted) for _ in range(dist.get_world_size())]
-    dist.all_gather(everyones, counted)
+    gathered = [torch.empty_like(counted) for _ in range(dist.get_world_size())]
+    dist.all_gather(gathered, counted)
     require_equal_weights(list(model.parameters()))
     if dist.get_rank() == 0:
-        print(json.dumps({"seconds_per_iteration": statistics.median(torch.cat(everyones).tolist()),
+        print(json.dumps({"seconds_per_iteration": statistics.median(torch.cat(gathered).tolist()),
                           "seconds_total": total, "peak_rss_bytes": peak.item(), "version": torch.__version__}))
     dist.destroy_process_group()
 

@@ -1,4 +1,4 @@
-// What was measured, as a table for people and as JSON for programs.
+// The results as a table and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,15 +15,15 @@ struct Result {
   int workers = 0;
   std::uint64_t bytes = 0;
   double seconds = 0;  ///< median over the rounds
-  double ratio = 0;    ///< of seconds to Lockstep's: above 1 is slower than Lockstep
+  double ratio = 0;    ///< seconds divided by Lockstep's: above 1 is slower than Lockstep
   std::uint64_t wrong = 0;
 };
 
-/// The results of one size and world: sets each ratio, and keeps only the fastest of each family.
+/// The fastest result of each family for one size and world, with its ratio.
 /// REQUIRES: the first result is Lockstep's.
 std::vector<Result> best_of_families(std::vector<Result> results);
 
-/// One line of the table, and its header.
+/// The header of the table, and the line of one result.
 std::string header_line();
 std::string line(const Result& result);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kFewest = 3;  // repetitions
 
-/// Small integers, whose sums are exact in any order.
+/// Small integers: their sums are exact in any order.
 float value(int rank, std::size_t i) {
   return static_cast<float>((i + static_cast<std::size_t>(rank)) % 8);
 }
@@ -29,7 +29,7 @@ std::uint64_t count_wrong(Contender& contender, const Ranks& ranks) {
   return wrong;
 }
 
-/// The mean repetition, on the slowest rank.
+/// Seconds of the mean repetition on the slowest rank.
 double time_repetitions(Contender& contender, Ranks& ranks, int repetitions) {
   ranks.barrier();
   const double start = now_seconds();
@@ -43,11 +43,12 @@ Round measure_round(Contender& contender, Ranks& ranks, double seconds) {
   Round round;
   round.wrong =
       static_cast<std::uint64_t>(ranks.max(static_cast<double>(count_wrong(contender, ranks))));
-  // Zeros stay zeros however often they are added.
+  // Sums of zeros do not overflow.
   std::ranges::fill(contender.values(), 0.0f);
   double best = time_repetitions(contender, ranks, kFewest);
-  // Doubling until it takes long enough by the best rate seen: were it the time that has passed,
-  // the batch that a stall of the machine hits would be the one that counts.
+  // Doubles the repetitions until they take long enough at the best rate so far. If the elapsed
+  // time decided, a batch during which the machine stalled would be the last one, and its time the
+  // result.
   int repetitions = kFewest;
   do {
     round.seconds = time_repetitions(contender, ranks, repetitions);

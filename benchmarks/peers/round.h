@@ -1,4 +1,4 @@
-// Timing one round: as many repetitions of a contender's all-reduce as fill a given time.
+// Times one round: repeats a contender's all-reduce for a given time.
 #pragma once
 
 #include "contender.h"
@@ -7,20 +7,21 @@
 
 namespace lockstep::internal::benchmarks {
 
-/// How the ranks of a round agree, outside of what is timed.
+/// Communication between the ranks of a round that is not timed.
 class Ranks {
  public:
   virtual ~Ranks() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual void barrier() = 0;
-  /// The greatest of all ranks' values. A collective.
+  /// The largest of all ranks' values. A collective.
   virtual double max(double value) = 0;
 };
 
 struct Round {
-  double seconds = 0;       ///< the mean repetition, on the slowest rank
-  std::uint64_t wrong = 0;  ///< elements that were not as the closed form says, on the worst rank
+  double seconds = 0;  ///< time of the mean repetition on the slowest rank
+  std::uint64_t wrong =
+      0;  ///< number of elements that differ from the closed form, on the worst rank
 };
 
 /// Checks the result once, warms up, then times repetitions for `seconds` or somewhat longer. A

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""Times training by Lockstep and by its peers on the same model, batch, processes and threads, in turns.
+"""Times training with Lockstep and with its peers, in turns: the same model, batch, processes and threads.
 
     ./lockstep --help                                                      # builds the program
-    cmake --preset release -DLOCKSTEP_BENCHMARKS=ON                        # and for the peer in C++:
+    cmake --preset release -DLOCKSTEP_BENCHMARKS=ON                        # for the C++ peer:
     cmake --build --preset release --target c10d_train
     benchmarks/peers/train.py                                              # VGG-11, 4 workers, global batch 256
     benchmarks/peers/train.py --preset lenet5                              # LeNet-5, 100 epochs of 100 images
 
-Every round starts new processes. --python adds the PyTorch of another interpreter, of a virtual environment say; ratios
-are to the fastest PyTorch, and all are shown. Lockstep's iterations include loading its images; the peers' do not.
+Every round starts new processes. --python adds the PyTorch of another interpreter, for example of a virtual environment.
+All contenders are shown; the ratios below the table are to the fastest PyTorch. Lockstep's iterations include loading
+images; the peers' do not.
 """
 import argparse
 import json
@@ -31,17 +32,17 @@ def parse_options():
     parser.add_argument("--preset", choices=PRESETS, default="vgg11", help="the job; the next four options change it")
     parser.add_argument("--model", choices=["lenet5", "vgg11", "vgg13", "vgg16", "vgg19", "resnet18", "resnet34"])
     parser.add_argument("--batch", type=int, help="images of all workers in an iteration")
-    parser.add_argument("--images", type=int, help="in an epoch")
-    parser.add_argument("--iterations", type=int, help="at least 2: the first counts in the total only")
+    parser.add_argument("--images", type=int, help="images in an epoch")
+    parser.add_argument("--iterations", type=int, help="at least 2; the first one counts in the total only")
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--threads", type=int, help="per worker; shares out the cores unless given")
+    parser.add_argument("--threads", type=int, help="threads per worker; default: the cores divided by the workers")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--engine", default="torch", help="Lockstep's; torch unless given, as the peers compute")
+    parser.add_argument("--engine", default="torch", help="engine of Lockstep; default: torch, the engine of the peers")
     parser.add_argument("--tune", action="store_true", help="first find the settings with which each PyTorch is fastest: "
                         "channels_last, denormals flushed to zero, pinned threads, torch.compile")
     parser.add_argument("--python", action="append", default=[], help="another interpreter that has PyTorch")
     parser.add_argument("--only", help="families or methods, such as 'pytorch,c10d' or 'ddp': leaves out the others, "
-                        f"but never {OURS}, which they are compared with")
+                        f"except {OURS}, the reference")
     parser.add_argument("--json", help="write all rounds to this file")
     options = parser.parse_args()
     for name, value in PRESETS[options.preset].items():

@@ -1,5 +1,5 @@
-"""How train.py runs each contender. Every one returns seconds_per_iteration (the median without the first),
-seconds_total (of all iterations, without starting the processes), peak_rss_bytes (of the largest worker)."""
+"""Runs each contender of train.py. The result has seconds_per_iteration (the median without the first), seconds_total
+(of all iterations, without starting the processes) and peak_rss_bytes (of the largest worker)."""
 import argparse
 import json
 import os
@@ -17,16 +17,16 @@ C10D_TRAIN = ROOT / "build/release/benchmarks/peers/c10d_train"
 DEBIAN_PYTHON = "/usr/bin/python3"
 HOUR = 3600
 TRIES = 3
-TRIAL_ITERATIONS = 40  # of a setting, at most
+TRIAL_ITERATIONS = 40  # at most, for each setting
 METHODS = ["ddp", "all-reduce"]
-# What an interpreter has: the version of its PyTorch, and whether that computes with the slow reference BLAS.
+# Prints the version of an interpreter's PyTorch, and whether it uses the slow reference BLAS.
 PROBE = """import torch
 maps = open("/proc/self/maps").read()
 print(torch.__version__, "slow" if "libblas" in maps and "openblas" not in maps else "fast")"""
 
 
 def engine_arguments(engine):
-    """Nothing for a program without --engine: it computes with torch."""
+    """Empty for a program without --engine, which computes with torch."""
     help_text = subprocess.run([LOCKSTEP, "train", "--help"], check=True, capture_output=True, text=True).stdout
     if "--engine" in help_text:
         return ["--engine", engine]
@@ -56,13 +56,13 @@ def free_port():
 
 
 def run_ranks(options, program, method):
-    """A program that takes its place from torchrun's variables, once for every worker. Some PyTorch end with a crash now
-    and then, when all work is done: such a run is tried again."""
+    """Runs a program with torchrun's variables, once for every worker. Some versions of PyTorch occasionally crash when
+    they exit; such a run is repeated."""
     for _ in range(TRIES - 1):
         try:
             return try_ranks(options, program, method)
         except RuntimeError as error:
-            print(f"train.py: {error}; once more", flush=True)
+            print(f"train.py: {error}; trying again", flush=True)
     return try_ranks(options, program, method)
 
 
@@ -79,7 +79,7 @@ def try_ranks(options, program, method):
         output = [rank.communicate(timeout=HOUR)[0] for rank in ranks]
     finally:
         for rank in ranks:
-            rank.kill()  # does nothing to one that has ended
+            rank.kill()  # no effect on a process that has ended
     failed = [number for number, rank in enumerate(ranks) if rank.returncode != 0]
     if failed:
         raise RuntimeError(f"rank {failed[0]} of '{' '.join(map(str, command))}' failed: see above")
@@ -87,16 +87,16 @@ def try_ranks(options, program, method):
 
 
 def probe(python):
-    """The version of an interpreter's PyTorch; None, and a line that says why, if it has none."""
+    """The version of an interpreter's PyTorch. If it has none, prints a line and returns None."""
     try:
         found = subprocess.run([python, "-c", PROBE], check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError):
-        print(f"left out: {python}, which is no Python that has PyTorch (Debian's is the package python3-torch)")
+        print(f"left out: {python}, which has no PyTorch (Debian's package is python3-torch)")
         return None
     version, blas = found.stdout.split()
     if blas == "slow":
-        raise SystemExit(f"train.py: the PyTorch of {python} computes with the reference BLAS, which nobody should be "
-                         "compared with: install libopenblas0-pthread")
+        raise SystemExit(f"train.py: the PyTorch of {python} uses the slow reference BLAS: install "
+                         "libopenblas0-pthread")
     return version
 
 
@@ -105,20 +105,20 @@ def pytorch_program(python, settings):
 
 
 def tuned(options, python, label):
-    """The settings with which this PyTorch is fastest at a short run of the job, by ddp."""
+    """The settings with which this PyTorch is fastest in a short run of the job, with ddp."""
     short = argparse.Namespace(**{**vars(options), "iterations": min(options.iterations, TRIAL_ITERATIONS)})
 
     def run(settings):
         result = try_ranks(short, pytorch_program(python, settings), "ddp")
         return result["seconds_per_iteration"]
     settings, trials = find_fastest(run)
-    print(f"pytorch {label}: keeps {', '.join(settings) or 'no setting'} (time with each tried: {', '.join(trials)})",
+    print(f"pytorch {label}: keeps {', '.join(settings) or 'no setting'} (relative time with each: {', '.join(trials)})",
           flush=True)
     return settings
 
 
 def all_contenders(options):
-    """Pairs of a name and a function that runs it once; Lockstep's ddp comes first."""
+    """Yields pairs of a name and a function that runs the contender once, Lockstep's ddp first."""
     if not LOCKSTEP.exists():
         raise SystemExit(f"train.py: there is no {LOCKSTEP}: './lockstep --help' builds it")
     for method in METHODS:

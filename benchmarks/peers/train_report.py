@@ -1,4 +1,4 @@
-"""What train.py prints of its rounds: a dictionary from each contender's name to one result a round."""
+"""The output of train.py. `rounds` has a list of results, one per round, by the contender's name."""
 import statistics
 
 STEP, TOTAL, PEAK = "seconds_per_iteration", "seconds_total", "peak_rss_bytes"
@@ -13,7 +13,7 @@ class Report:
         return statistics.median(result[key] for result in self.rounds[name])
 
     def shares(self, name, key):
-        """Lockstep ddp's time divided by this contender's, round by round: a busy moment met both."""
+        """Lockstep ddp's time divided by this contender's in the same round, for every round."""
         return [ours[key] / theirs[key] for ours, theirs in zip(self.rounds[OURS], self.rounds[name])]
 
     def fastest(self, family, method, key):
@@ -29,8 +29,8 @@ class Report:
                 for key, what in [(STEP, "an iteration"), (TOTAL, "all iterations")]:
                     self.print_statement(self.fastest(family, method, key), key, what)
         self.print_memory()
-        print(f"{OURS}: {100 * self.median(OURS, 'exposed'):.1f} % of an iteration is communication that backward does "
-              "not hide")
+        print(f"{OURS}: {100 * self.median(OURS, 'exposed'):.1f} % of an iteration is communication not hidden by "
+              "backward")
 
     def print_table(self):
         print(f"{'contender':34} {'ms/iteration':>12} {'ours/this':>9} {'total s':>9} {'ours/this':>9} {'peak MB':>8}")
@@ -38,7 +38,7 @@ class Report:
             step, total = (statistics.median(self.shares(name, key)) for key in (STEP, TOTAL))
             print(f"{name:34} {1000 * self.median(name, STEP):12.2f} {step:9.3f} {self.median(name, TOTAL):9.2f} "
                   f"{total:9.3f} {self.median(name, PEAK) / 1e6:8.0f}")
-        print(f"ours/this: {OURS}'s time divided by this contender's, the median over the rounds; below 1 {OURS} is "
+        print(f"ours/this: {OURS}'s time divided by this contender's, the median over the rounds; below 1, {OURS} is "
               "faster")
 
     def print_statement(self, name, key, what):

@@ -1,11 +1,10 @@
-// What moving the bytes alone costs: every rank, at the same time, goes once over as many bytes as
-// an all-reduce has to read and write for it. No sums, no waiting for each other.
+// Yardsticks: the cost of moving the bytes alone. All ranks at the same time read and write as many
+// bytes as an all-reduce must, without sums and without waiting for each other.
 //
-//   one pass   reads and writes its array in place: what an all-reduce in place cannot do without
-//   memcpy     reads its array and writes another: as many bytes, but twice the memory
+//   one pass   reads and writes its array in place: a lower bound for an all-reduce in place
+//   memcpy     reads its array and writes another one: as many bytes, but twice the memory
 //
-// Long arrays are limited by memory, short ones by the caches, and both see the same caches: an
-// array that fits into them stays there from one repetition to the next, as it does for the
+// An array that fits into the caches stays there between repetitions, as it does for the
 // contenders.
 #include "contender.h"
 
@@ -18,8 +17,8 @@ namespace lockstep::internal::benchmarks {
 
 namespace {
 
-/// Zeroed pages, all touched before they are timed: those of a memory that is only read would all
-/// be one page of zeros.
+/// Zeroed pages that exist before they are timed. Otherwise all pages that are only read would be
+/// the kernel's single page of zeros.
 class Pages {
  public:
   explicit Pages(std::size_t count) : count_(count) {
@@ -40,8 +39,8 @@ class Pages {
   float* values_;
 };
 
-// Both arrays begin at the same place within a page: where the target begins a little further into
-// it than the source, a copy by `rep movsb`, the C library's choice for more than 2 KiB, takes
+// Both arrays start at the beginning of a page. If the target started at a slightly larger offset
+// within its page than the source, `rep movsb`, which the C library uses above 2 KiB, would take
 // twenty times as long on some processors.
 class Memcpy : public Contender {
  public:
@@ -50,7 +49,7 @@ class Memcpy : public Contender {
   std::span<float> values() override { return from_.values(); }
   void all_reduce() override {
     std::memcpy(to_.values().data(), from_.values().data(), from_.bytes());
-    // Makes the compiler believe that somebody reads the copy.
+    // The compiler must not remove the copy.
     asm volatile("" : : "r"(to_.values().data()) : "memory");
   }
   bool reduces() const override { return false; }
@@ -69,7 +68,7 @@ class OnePass : public Contender {
   bool reduces() const override { return false; }
 
  private:
-  // The widest vectors of the machine, as in Lockstep's own loops.
+  // Uses the widest vectors of the machine, like Lockstep's loops.
   __attribute__((target_clones("avx512f", "avx2", "default"))) static void add_one(
       float* values, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) values[i] += 1.0f;
