@@ -108,13 +108,16 @@ void ConfigFile::fail(std::size_t line, const std::string& message) const {
   throw UsageError(fmt::format("{}:{}: {}", path.string(), line, message));
 }
 
-ConfigFile read_config_file(const std::filesystem::path& path) {
-  const std::string text = read_file(path, kLongestFile);
+ConfigFile parse_config(const std::string& text, const std::filesystem::path& path) {
   ConfigFile file{.path = path, .recorded = false, .entries = {}};
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   file.recorded = first != std::string::npos && text[first] == '{';
   file.recorded ? parse_json(text, file) : parse_toml(text, file);
   return file;
+}
+
+ConfigFile read_config_file(const std::filesystem::path& path) {
+  return parse_config(read_file(path, kLongestFile), path);
 }
 
 }  // namespace lockstep::internal::cli

@@ -25,8 +25,10 @@ struct ConfigFile {
   [[noreturn]] void fail(std::size_t line, const std::string& message) const;
 };
 
-/// A file that begins with "{" is JSON, any other TOML. Throws FileError if it cannot be read or is
-/// too long, and UsageError with its line for bad syntax or a key that is given twice.
+/// Text that begins with "{" is JSON, any other TOML. Throws UsageError with `path` and line for
+/// bad syntax or a key that is given twice.
+ConfigFile parse_config(const std::string& text, const std::filesystem::path& path);
+/// Parses a file. Throws FileError too, if it cannot be read or is too long.
 ConfigFile read_config_file(const std::filesystem::path& path);
 
 }  // namespace lockstep::internal::cli
