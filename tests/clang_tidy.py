@@ -52,7 +52,7 @@ def torch_free_sources():
 
 
 def settings(build):
-    """What all results depend on: clang-tidy itself, its checks, the flags."""
+    """A key of everything that results depend on: the version of clang-tidy, its checks, the flags."""
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     return version + (ROOT / ".clang-tidy").read_bytes() + (build / "compile_commands.json").read_bytes()
 

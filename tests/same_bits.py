@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Trains one job with --shards 4 on every engine, transport, method and number of workers; prints who ends with which
+"""Trains one job with --shards 4 on every engine, transport, method and number of workers; prints which of them end with which
 bits, and fails unless all of a model and engine are the same. By hand: it takes the better part of an hour.
 
     tests/same_bits.py                      # the program that ./lockstep has built
@@ -43,7 +43,7 @@ def bits_of(program, model, engine, workers, transport, method):
 
 
 def combinations(transport):
-    """Who is alone has nobody to synchronise with: one method is enough."""
+    """A single worker does not synchronise, so one method is enough."""
     methods = [method for method in METHODS if method != "ddp, direct" or transport in SHARED_MEMORY]
     return [(1, transport, "ddp"), *itertools.product((2, 4), [transport], methods)]
 

@@ -16,7 +16,7 @@ from strangers_test import listening_ports  # runs.py says where it is
 
 
 class Fault:
-    """The run must end with the right weights, as if nothing had happened."""
+    """The run must end with the weights of an undisturbed run."""
     options = ()
     wrapper = ()
     settings = {}

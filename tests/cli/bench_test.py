@@ -26,7 +26,7 @@ class Bench(ProgramTest):
             self.assertAlmostEqual(row["busbw_gbs"],
                                    row["algbw_gbs"] * 2 * (row["workers"] - 1) / row["workers"])
 
-    def test_broadcasts_too(self):
+    def test_broadcasts(self):
         output, _ = self.run_program(*self.SMALL, "--op", "broadcast", "--json", "-")
         results = json.loads(output)["results"]
         self.assertGreaterEqual(len(results), 12)
@@ -50,7 +50,7 @@ class Bench(ProgramTest):
         self.assertEqual([(row["workers"], row["bytes"]) for row in json.loads(output)["results"]],
                          [(1, 0), (2, 0), (1, 0), (2, 0)])
 
-    def test_prints_a_line_a_result(self):
+    def test_prints_a_line_per_result(self):
         output, errors = self.run_program("bench", "--sizes", "4K", "--workers", 2, "--repeat", 3, "--transport",
                                           "thread", "--algorithm", "ring,star", "--json", "result.json")
         header, *rows = output.splitlines()
@@ -88,7 +88,7 @@ class AutoTable(ProgramTest):
 class BenchUnderMpirun(ProgramTest):
     SMALL = ["bench", "--sizes", "4,4K", "--repeat", 3, "--transport", "mpi,shm+mpi"]
 
-    def test_starts_itself_again(self):
+    def test_starts_itself_under_mpirun(self):
         output, errors = self.run_program(*self.SMALL, "--workers", "1,2", "--algorithm", "ring,auto", "--json", "-")
         results = json.loads(output)["results"]
         self.assertEqual([(row["transport"], row["workers"], row["algorithm"], row["bytes"]) for row in results],
@@ -97,7 +97,7 @@ class BenchUnderMpirun(ProgramTest):
         self.assertEqual({row["wrong"] for row in results}, {0})
         self.assertEqual(errors, "")
 
-    def test_says_once_what_the_transport_lacks(self):
+    def test_reports_a_missing_feature_once(self):
         output, errors = self.run_program(*self.SMALL, "--workers", 3, "--algorithm", "direct", code=2)
         self.assertEqual(output, "")
         self.assertEqual(len(errors.splitlines()), 1, errors)
@@ -114,7 +114,7 @@ class LaunchedBench(ProgramTest):
                          [("shm", 3, "ring", 0), ("shm", 3, "auto", 0)])
         self.assertEqual(errors, "")
 
-    def test_is_told_what_contradicts_its_launcher(self):
+    def test_options_that_contradict_the_launcher_are_refused(self):
         _, errors = self.run_program(*self.LAUNCH, "--workers", 3, code=2)
         self.assertIn("--workers contradicts the launcher", errors)
         _, errors = self.run_program(*self.LAUNCH, "--transport", "thread", code=2)

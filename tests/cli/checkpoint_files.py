@@ -1,4 +1,4 @@
-"""Checkpoints as others read them: the format as docs/files.md has it, without Lockstep's own code."""
+"""Reads and writes checkpoints in the format of docs/files.md, without Lockstep's code."""
 import hashlib
 import json
 import struct
@@ -10,7 +10,7 @@ def metadata_of(content):
 
 
 def is_sound(content):
-    """Whether the bytes are those that were written."""
+    """Whether the content matches its checksum."""
     try:
         digest = metadata_of(content)["sha256"]
     except (struct.error, ValueError, KeyError):
@@ -20,7 +20,7 @@ def is_sound(content):
 
 
 def sealed(content, **changes):
-    """The file with other metadata, and the checksum that goes with them."""
+    """The file with changed metadata and a matching checksum."""
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8:8 + length])
     header["__metadata__"] |= {**changes, "sha256": "0" * 64}

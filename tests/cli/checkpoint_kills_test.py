@@ -1,4 +1,4 @@
-"""kill -9 while checkpoints are written, at one random moment after another: there is always one to go on from."""
+"""kill -9 at random moments while checkpoints are written: there is always a valid checkpoint."""
 import contextlib
 import json
 import os
@@ -22,11 +22,11 @@ class CheckpointKills(ProgramTest):
         self.checkpoints = self.folder / "run" / "checkpoints"
 
     def files(self, suffix):
-        """Some may go while they are looked for."""
+        """The checkpoints; some may be removed during the search."""
         return sorted(self.checkpoints.glob(f"*{suffix}")) if self.checkpoints.exists() else []
 
     def newest(self):
-        """The iteration of the newest one that is sound; 0 if there is none."""
+        """The iteration of the newest valid checkpoint; 0 if there is none."""
         sound = [content for file in self.files(".safetensors") if is_sound(content := file.read_bytes())]
         return max((int(metadata_of(content)["iteration"]) for content in sound), default=0)
 
@@ -38,7 +38,7 @@ class CheckpointKills(ProgramTest):
         program.wait()
 
     def one_round(self, chance):
-        """Whether a write was cut off."""
+        """Whether a write was interrupted."""
         for left in self.files(".part"):
             left.unlink()
         program = self.start(*JOB, *OFTEN, "--iterations", 10**6, "--run-dir", "run", *(["--resume"] if self.newest() else []))
@@ -53,7 +53,7 @@ class CheckpointKills(ProgramTest):
         self.kill(program)
         return bool(self.files(".part"))
 
-    def test_there_is_always_one_to_go_on_from(self):
+    def test_there_is_always_a_valid_checkpoint(self):
         chance = random.Random(SEED)
         cut, newest = 0, 0
         for number in range(ROUNDS):

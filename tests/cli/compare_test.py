@@ -57,7 +57,7 @@ class Compare(ProgramTest):
         self.assertEqual([run["method"] for run in json.loads(output)["runs"]], ["ddp", "p2p", "ddp"])
         self.assertEqual(errors, "")
 
-    def test_a_run_that_fails_fails_the_comparison(self):
+    def test_a_failed_run_fails_the_comparison(self):
         output, errors = self.run_program("compare", "--workers", 2, "--data-dir", "nowhere", "--run-dir", "run",
                                           code=1)
         self.assertIn("nowhere", errors)

@@ -32,7 +32,7 @@ class Config(ProgramTest):
         self.assertIn(part, errors)
         self.assertEqual(errors.count("\n"), 1, errors)
 
-    def test_a_file_gives_the_options_and_the_command_line_wins(self):
+    def test_the_command_line_takes_precedence_over_the_file(self):
         self.write(JOB)
         self.run_program("train", "--config", "job.toml", "--epochs", 1, "--run-dir", "run")
         config = self.config_of("run")
@@ -71,7 +71,7 @@ class Config(ProgramTest):
         self.run_program("train", "--config", "shards/config.json", "--shards", 0, "--run-dir", "none")
         self.assertEqual([self.config_of(run)["conv"] for run in ("shards", "none")], ["fixed", "auto"])
 
-    def test_a_launcher_decides_how_many_workers_there_are(self):
+    def test_a_launcher_sets_the_number_of_workers(self):
         self.write(JOB + "workers = 4\n")
         self.write("workers = 2\nprefix = true\n", "hosts.toml")
         output, _ = self.run_program("launch", "--config", "hosts.toml", "--", BINARY, "train", "--config",
@@ -79,7 +79,7 @@ class Config(ProgramTest):
         self.assertIn("[0] ", output)
         self.assertEqual(self.config_of("run")["workers"], 2)
 
-    def test_mistakes_are_named_with_file_and_line(self):
+    def test_errors_name_file_and_line(self):
         for text, part in {"batch = 16\nbacth = 3\n": "job.toml:2: 'bacth' is not an option of lockstep train",
                            "weight_decay = 0.1\n": "job.toml:1: 'weight_decay' is not an option of lockstep train: write 'weight-decay'",
                            "batch = 'many'\n": "job.toml:1: --batch must be a whole number, not \"many\"",

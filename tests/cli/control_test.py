@@ -1,4 +1,4 @@
-"""Runs that stop by themselves, that check their weights, and that share out their batches by speed."""
+"""Early stopping, plateaus, weight checks and balancing."""
 import json
 import shutil
 import unittest
@@ -14,7 +14,7 @@ class Control(ProgramTest):
         lines = (self.folder / "run" / "metrics.jsonl").read_text().splitlines()
         return [line for line in map(json.loads, lines) if line["kind"] == kind]
 
-    def test_a_run_that_is_accurate_enough_ends_early_and_well(self):
+    def test_a_run_stops_at_the_accuracy_and_succeeds(self):
         ways = ["shm", "mpi"] if shutil.which("mpirun") else ["shm"]
         for transport in ways:
             output, errors = self.run_program("train", *SMALL, "--workers", 2, "--transport", transport, "--epochs", 50,
@@ -28,7 +28,7 @@ class Control(ProgramTest):
             self.assertEqual([line["accuracy"] for line in self.lines("test")], [summary["test_accuracy"]])
             shutil.rmtree(self.folder / "run")
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_invalid_options_are_refused(self):
         for options, words in {"--stop-at-accuracy 98": "above 0 and up to 1; 0.98 is 98 %",
                                "--stop-at-accuracy 0": "above 0 and up to 1",
                                "--patience 0 --epochs 9": "--patience is 0: it must be 1 or more",
@@ -44,7 +44,7 @@ class Control(ProgramTest):
             self.expect_refused(f"train {options}", words)
         self.expect_help("train", ["--stop-at-accuracy", "--patience", "--plateau", "--check-every", "--balance"])
 
-    def test_a_run_that_learns_no_more_goes_on_more_slowly(self):
+    def test_a_plateau_lowers_the_learning_rate(self):
         output, errors = self.run_program("train", *SMALL, "--workers", 2, "--lr", 0, "--epochs", 3, "--plateau", 1,
                                           "--plateau-factor", 0.25, "--run-dir", "run")
         self.assertIn("after epoch 2 the test loss stopped improving: the learning rate is now 0\n", errors)
@@ -52,7 +52,7 @@ class Control(ProgramTest):
         self.assertEqual(len(self.lines("test")), 3)
         self.assertEqual(self.read("config.json")["plateau_factor"], 0.25)
 
-    def test_weights_that_differ_end_the_run(self):
+    def test_different_weights_end_the_run(self):
         _, errors = self.run_program("train", *SMALL, "--workers", 3, "--epochs", 3, "--mistake", "different-weights",
                                      "--check-every", 2, code=1)
         self.assertRegex(errors, r"after step 2 the workers' weights are no longer the same: rank 1 and 2 differed first in "

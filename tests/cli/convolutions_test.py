@@ -1,4 +1,4 @@
-"""--conv auto: where the choice of convolutions is kept, and what becomes of a file that nobody can use."""
+"""--conv auto: the file with measured choices of convolutions, also if it is damaged or cannot be written."""
 import json
 import os
 import pathlib
@@ -22,7 +22,7 @@ class Convolutions(ProgramTest):
         self.file = self.folder / "cache" / "lockstep" / "convolutions.json"
 
     def train(self, run, *options, batch=4, iterations=1, threads=1, **variables):
-        """What the run says beside its results, and what it records of its convolutions."""
+        """Trains; returns standard error and the recorded convolutions."""
         program = self.start(*JOB, "--batch", batch, "--iterations", iterations, "--threads", threads, "--run-dir", run, *options,
                              variables={"XDG_CACHE_HOME": str(self.folder / "cache"), **variables})
         _, errors = self.finish(program, 0)
@@ -37,7 +37,7 @@ class Convolutions(ProgramTest):
         return kept
 
     def keep_everywhere(self, method):
-        """As if this method had been the fastest for all that was measured."""
+        """Changes the file as if this method had been the fastest everywhere."""
         kept = self.choices()
         for machine in kept["choices"].values():
             for passes in machine.values():
@@ -60,7 +60,7 @@ class Convolutions(ProgramTest):
             self.assertEqual(self.file.read_text(), before)
         self.assertNotEqual(self.summary("winograd")["weights_sha256"], self.summary("direct")["weights_sha256"])
 
-    def test_threads_and_batches_are_measured_by_themselves(self):
+    def test_threads_and_batches_are_measured_separately(self):
         self.train("one")
         self.train("two", threads=2)
         self.assertEqual(len(self.choices()["choices"]), 2)
@@ -78,22 +78,22 @@ class Convolutions(ProgramTest):
             (machine,) = self.choices()["choices"].values()
             self.assertEqual(len(machine), 6)
 
-    def test_a_folder_that_cannot_be_written_ends_no_run(self):
+    def test_a_folder_that_cannot_be_written_is_ignored(self):
         (self.folder / "cache").write_text("no folder")
         errors, methods = self.train("run")
         self.assertIn("timed in every run", errors)
         self.assertEqual(len(methods), 8)
 
-    def test_without_a_home_nothing_is_kept(self):
+    def test_without_a_home_choices_are_not_stored(self):
         _, methods = self.train("run", XDG_CACHE_HOME="", HOME="")
         self.assertEqual(len(methods), 8)
         self.assertFalse(self.file.exists())
 
-    def test_below_home_if_nothing_else_is_said(self):
+    def test_the_default_folder_is_below_home(self):
         self.train("run", XDG_CACHE_HOME="", HOME=str(self.folder))
         self.assertTrue((self.folder / ".cache" / "lockstep" / "convolutions.json").is_file())
 
-    def test_all_workers_do_as_rank_0_does(self):
+    def test_all_workers_use_rank_0s_choice(self):
         for transport in ["shm", "gloo"]:
             _, methods = self.train(transport, "--workers", 2, "--transport", transport)
             self.assertEqual(len(methods), 8)
@@ -101,7 +101,7 @@ class Convolutions(ProgramTest):
             self.assertEqual(len(weights), 1)
         self.assertEqual(self.summary("shm")["weights_sha256"], self.summary("gloo")["weights_sha256"])
 
-    def test_a_run_goes_on_as_it_began(self):
+    def test_a_resumed_run_keeps_its_choice(self):
         self.train("measured")
         self.keep_everywhere("winograd")
         _, began = self.train("run", "--checkpoint-every", 2, iterations=2)
@@ -112,7 +112,7 @@ class Convolutions(ProgramTest):
         self.train("never stopped", iterations=4)
         self.assertEqual(self.summary("run")["weights_sha256"], self.summary("never stopped")["weights_sha256"])
 
-    def test_the_rule_measures_nothing(self):
+    def test_fixed_measures_nothing(self):
         for conv in ["fixed", "direct"]:
             errors, methods = self.train(conv, "--conv", conv)
             self.assertEqual((errors, methods), ("", None))

@@ -1,4 +1,4 @@
-"""lockstep doctor: what it looks at, and what it says where something will bite."""
+"""lockstep doctor: its checks and their warnings."""
 import json
 import os
 import resource
@@ -17,7 +17,7 @@ class Doctor(ProgramTest):
         self.assertEqual(errors, "")
         return {finding["what"]: finding for finding in json.loads(output)["findings"]}
 
-    def test_looks_at_everything(self):
+    def test_has_every_check(self):
         findings = self.findings()
         self.assertLessEqual(LOOKED_AT, set(findings))
         for what, finding in findings.items():
@@ -29,7 +29,7 @@ class Doctor(ProgramTest):
         self.assertLessEqual(findings["cores"]["number"], os.cpu_count())
         self.assertIn("shm", findings["transports"]["value"])
 
-    def test_prints_a_line_each(self):
+    def test_prints_a_line_per_check(self):
         output, errors = self.run_program("doctor", "--json", "result.json")
         for what in LOOKED_AT:
             self.assertRegex(output, rf"(?m)^{what} +\S")
@@ -49,18 +49,18 @@ class Doctor(ProgramTest):
         self.assertEqual((finding["state"], finding["number"]), ("warning", 256))
         self.assertIn("ulimit -n 3064", finding["advice"])
 
-    def test_sees_that_it_may_use_one_core_only(self):
+    def test_counts_only_the_cores_that_it_may_use(self):
         one = min(os.sched_getaffinity(0))
         finding = self.findings(preexec_fn=lambda: os.sched_setaffinity(0, {one}))["cores"]
         self.assertEqual(finding["number"], 1)
 
-    def test_blas_computes_with_what_the_processor_can_do(self):
+    def test_blas_uses_the_vector_unit_of_the_processor(self):
         flags = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "").split()
         if "avx2" not in flags or "openblas" not in self.findings()["BLAS"]["value"]:
             self.skipTest("an older processor, or another BLAS")
         self.assertNotIn("Prescott", self.findings()["BLAS"]["value"])
         asked_for = self.findings(variables={"OPENBLAS_CORETYPE": "Prescott"})["BLAS"]["value"]
-        self.assertIn("Prescott", asked_for)  # who asks for it gets it
+        self.assertIn("Prescott", asked_for)  # the environment's choice is kept
 
     def test_a_variable_limits_the_vector_unit(self):
         def units(limit):

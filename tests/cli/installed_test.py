@@ -1,4 +1,4 @@
-"""Lockstep as its users have it: installed, found by CMake, and a program of their own, started in every way."""
+"""An installed Lockstep: found by CMake, with a user's program that is started in every way."""
 import os
 import pathlib
 import re
@@ -42,7 +42,7 @@ class Installed(unittest.TestCase):
 
     @classmethod
     def build_with(cls, component, source, *options, others=""):
-        """A project that asks for one component, and its program."""
+        """Builds a project that asks for one component; returns its program."""
         folder = cls.folder / component
         folder.mkdir()
         (folder / "CMakeLists.txt").write_text(
@@ -75,7 +75,7 @@ class Installed(unittest.TestCase):
         return run(self.prefix / "bin" / "lockstep", "launch", "--workers", WORKERS, "--transport", "gloo", "--",
                    self.example, env=self.environment)
 
-    def test_over_gloo_too(self):
+    def test_launch_starts_the_example_over_gloo(self):
         self.assertRegex(self.launch_over_gloo(), r"^step 100: loss .*\n(.*\n)*weights: norm \d.*\n$")
         # A libtorch with a Gloo of its own makes ours a library of its own: one that is lost is named.
         for part in self.prefix.rglob("liblockstep_gloo.so"):
@@ -84,13 +84,13 @@ class Installed(unittest.TestCase):
                 self.launch_over_gloo()
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
-    def test_mpirun_does_too(self):
+    def test_mpirun_starts_the_example(self):
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         output = run("mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "oob_tcp_if_include", "lo", "--mca",
                      "btl", "self,vader", "-n", WORKERS, self.example, env=self.environment | as_root)
         self.assertEqual(output, self.launched)
 
-    def test_and_anyone_who_sets_torchruns_variables(self):
+    def test_torchruns_variables_start_the_example(self):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -114,7 +114,7 @@ class Installed(unittest.TestCase):
         output = run(self.prefix / "bin" / "lockstep", "launch", "--workers", WORKERS, "--", program, env=self.environment)
         self.assertEqual(output, "2 ranks over shm: sum 3, average 0.50, a message from rank 1, a part of 1\n")
 
-    def test_what_cannot_be_found_is_named(self):
+    def test_a_missing_component_is_named(self):
         for component, options, reason in [
                 ("gpu", [], "Lockstep has no component 'gpu' here: this build has core, ddp, trainer, lockstep"),
                 ("ddp", [WITHOUT_TORCH], "CMAKE_DISABLE_FIND_PACKAGE_Torch")]:
@@ -145,7 +145,7 @@ class Installed(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, f"lockstep train: cannot start {torch}: No such file"):
             run(program, "train")
 
-    def test_the_data_come_along(self):
+    def test_the_data_are_installed(self):
         output = run(self.prefix / "bin" / "lockstep", "data", "info", "--help")
         self.assertIn(str(self.prefix / "share" / "lockstep" / "data"), output)
         self.assertIn("1000", run(self.prefix / "bin" / "lockstep", "data", "info", "cifar10"))
@@ -158,7 +158,7 @@ class Installed(unittest.TestCase):
         self.assertLess(losses[2], losses[0])
         self.assertRegex(output, r"\ntest: \d+\.\d % right\n$")
 
-    def test_all_public_headers_are_there(self):
+    def test_all_public_headers_are_installed(self):
         def headers(folder):
             return {path.name for path in (folder / "include" / "lockstep").glob("*.h")}
         self.assertEqual(headers(self.prefix), headers(ROOT))

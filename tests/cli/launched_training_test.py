@@ -15,7 +15,7 @@ class LaunchedTraining(ProgramTest):
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         self.assertEqual((summary["workers"], summary["transport"], summary["iterations"]), (2, "shm", 2))
 
-    def test_is_told_that_its_launcher_counts_the_workers(self):
+    def test_refuses_a_number_of_workers(self):
         _, errors = self.run_program("launch", "--workers", 2, "--", BINARY, "train", *SMALL, "--workers", 2, code=2)
         self.assertIn("--workers contradicts the launcher", errors)
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -30,7 +30,7 @@ class LaunchedTraining(ProgramTest):
         self.assertIn("the ranks keep their weights in different layouts", errors)
         self.assertIn("Use the torch engine, or processors of one kind", errors)
 
-    def test_says_that_ranks_compute_differently_where_bits_are_promised(self):
+    def test_reports_different_numeric_environments_with_shards(self):
         script = f'[ "$RANK" = 0 ] || export LOCKSTEP_VECTOR_UNIT=plain; exec {BINARY} train "$@"'
         for options, said in [(["--shards", 2], 1), ([], 0)]:
             output, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, "sh", *SMALL, *options,

@@ -1,4 +1,4 @@
-"""Copies of the data that ship with Lockstep, in which one byte is another."""
+"""Copies of the shipped data in which one byte differs."""
 import gzip
 import pathlib
 import shutil

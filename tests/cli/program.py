@@ -1,4 +1,4 @@
-"""The lockstep program as its users run it: a process, judged by what it prints and how it ends."""
+"""Runs the lockstep program as a process, and checks its output and exit code."""
 import contextlib
 import fcntl
 import os
@@ -14,7 +14,7 @@ import unittest
 BINARY = os.environ["LOCKSTEP_BINARY"]
 HANGS = 300  # seconds after which a program counts as hanging; no claim about its speed
 
-# A training that takes a moment, and what makes one last until it is stopped.
+# Options of a training that takes a moment, and of one that lasts until it is stopped.
 SMALL = ["--limit", 32, "--batch", 16]
 ENDLESS = [*SMALL, "--epochs", 10**9, "--log-every", 1]
 
@@ -33,13 +33,13 @@ def stat_of(process):
 
 
 def runs(process):
-    """Whether the process has not ended; one that only waits to be reaped has."""
+    """Whether the process has not ended; a zombie has."""
     stat = stat_of(process)
     return stat is not None and stat[0] != "Z"
 
 
 def processes():
-    """All that run, as (process, parent, session, start); those that only wait to be reaped are left out."""
+    """All running processes, as (process, parent, session, start), without zombies."""
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         stat = stat_of(folder.name)
         if stat and stat[0] != "Z":
@@ -47,26 +47,26 @@ def processes():
 
 
 def is_guardian(process):
-    """Whether this is the process by which a launcher that is killed ends what its workers started."""
+    """Whether this is the process that ends the workers' descendants if the launcher is killed."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return pathlib.Path(f"/proc/{process}/comm").read_text() == "lockstep-guard\n"
     return False
 
 
 def children_of(process):
-    """In the order in which they were started: of a training run, rank 0 comes first."""
+    """In the order of their start: rank 0 of a training run is first."""
     return [child for _, child in sorted((start, child) for child, parent, _, start in processes()
                                          if parent == process and not is_guardian(child))]
 
 
 def runs_lockstep(process):
-    """Whether its program is lockstep, or lockstep-torch next to it, which runs the commands that need torch."""
+    """Whether it runs lockstep, or lockstep-torch, which has the commands that need torch."""
     folder, name = os.path.split(os.path.realpath(f"/proc/{process}/exe"))
     return folder == os.path.dirname(os.path.realpath(BINARY)) and name in ("lockstep", "lockstep-torch")
 
 
 def rank_of_mpirun(session, rank):
-    """The process that mpirun started as this rank, in a session: not the shell that keeps it."""
+    """The process of this rank in a session that mpirun started; not the shell around it."""
     for process, _, its_session, _ in processes():
         if its_session != session or not runs_lockstep(process):
             continue
@@ -75,25 +75,25 @@ def rank_of_mpirun(session, rank):
     raise AssertionError(f"mpirun has no rank {rank}")
 
 
-CACHE = tempfile.TemporaryDirectory(prefix="lockstep-cache-")  # what is measured in tests is no choice of the user's
+CACHE = tempfile.TemporaryDirectory(prefix="lockstep-cache-")  # keeps measurements of tests out of the user's cache
 
 
 def clean_environment():
-    """Without what would make the program one worker of a larger run."""
+    """The environment without the variables that would make the program a worker of another run."""
     return {**{name: value for name, value in os.environ.items()
                if name not in ("RANK", "WORLD_SIZE") and not name.startswith("LOCKSTEP_")},
             "XDG_CACHE_HOME": CACHE.name}
 
 
 class ProgramTest(unittest.TestCase):
-    """Each test has a folder of its own, in which the program runs."""
+    """Each test has its own folder, in which the program runs."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-cli-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
     def start(self, *arguments, variables=None, **options):
-        """Starts the program in a session of its own, which ends with the test."""
+        """Starts the program in a new session, which ends with the test."""
         environment = {**clean_environment(), **(variables or {})}
         program = subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=environment, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
@@ -111,7 +111,7 @@ class ProgramTest(unittest.TestCase):
         program.stderr.close()
 
     def finish(self, program, code):
-        """Waits for the program's end and checks how it ended; returns what it wrote since it was last read."""
+        """Waits for the program's end and checks its exit code; returns the output and errors that were not read yet."""
         output, errors = program.communicate(timeout=HANGS)
         self.assertEqual(program.returncode, code, output + errors)
         self.assertNotIn("\033", output + errors, "escape codes are for terminals")
@@ -123,7 +123,7 @@ class ProgramTest(unittest.TestCase):
         return self.finish(self.start(*arguments), code)
 
     def run_on_terminal(self, *arguments):
-        """Runs the program with a terminal for its output, and returns what it wrote there."""
+        """Runs the program with a terminal as its output; returns the output."""
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         fcntl.fcntl(master, fcntl.F_SETFL, os.O_NONBLOCK)
@@ -141,7 +141,7 @@ class ProgramTest(unittest.TestCase):
         self.fail(f"the program never wrote '{text}': {program.stderr.read()}")
 
     def expect_refused(self, arguments, part):
-        """Bad usage is named, and leaves nothing behind."""
+        """Expects an error about bad usage that leaves no file behind."""
         output, errors = self.run_program(*arguments.split(), code=2)
         self.assertEqual(output, "")
         self.assertIn(part, errors)

@@ -1,4 +1,4 @@
-"""The options of a recipe: what is said of them at the start, recorded, handed on to workers, and refused."""
+"""The options of a recipe: printed at the start, recorded, forwarded to workers, and refused if invalid."""
 import json
 import shutil
 import unittest
@@ -14,7 +14,7 @@ RECORDED = {"optimizer": "lars", "lr": 1.0, "lr_full": 2.0, "lr_scale": "sqrt", 
 
 class Recipe(ProgramTest):
     def train(self, *options):
-        """What it printed, and its run folder's config.json."""
+        """Trains; returns the output and config.json."""
         output, _ = self.run_program("train", *SMALL, *options, "--run-dir", "run")
         config = json.loads((self.folder / "run" / "config.json").read_text())
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
@@ -30,7 +30,7 @@ class Recipe(ProgramTest):
         self.assertEqual({key: config[key] for key in RECORDED}, RECORDED)
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
-    def test_workers_that_another_program_starts_get_it_all(self):
+    def test_workers_under_mpirun_get_the_options(self):
         job = ["--epochs", 2, "--workers", 2, "--shards", 2, *RECIPE]
         _, _, forked = self.train(*job)
         _, config, started = self.train(*job, "--transport", "mpi")
@@ -43,7 +43,7 @@ class Recipe(ProgramTest):
                                        "--clip-value", "--label-smoothing", "--zero-gamma", "--no-decay-bn-bias",
                                        "--accumulate", "--beta1", "--beta2", "--epsilon", "--trust"])
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_invalid_options_are_refused(self):
         for options, words in {"--clip -1": "--clip is -1: it must be a number from 0 up",
                                "--warmup 2": "from 0 to below 1 epochs",
                                "--schedule stairs": "unknown schedule",
@@ -58,7 +58,7 @@ class Recipe(ProgramTest):
                                "--zero-gamma": "no residual blocks"}.items():
             self.expect_refused(f"train {options}", words)
 
-    def test_a_warm_up_that_only_the_data_show_to_be_too_long_is_refused(self):
+    def test_a_warm_up_longer_than_the_data_allow_is_refused(self):
         for command in ["train", "compare --methods ddp"]:
             _, errors = self.run_program(*command.split(), *SMALL, "--iterations", 2, "--warmup", 5, "--workers", 2, code=2)
             self.assertIn("--warmup is 5 epochs, which are 10 steps: it must be shorter than the training of 2", errors)

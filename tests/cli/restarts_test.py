@@ -36,7 +36,7 @@ class Restarts(ProgramTest):
                                      rf"again from {transport}/checkpoints/iteration-\d{{8}}.safetensors \(1 of 2\)\n")
             self.assertEqual(self.weights(transport), expected, transport)
 
-    def test_without_a_checkpoint_it_begins_anew(self):
+    def test_without_a_checkpoint_the_run_starts_anew(self):
         expected = self.undisturbed("--workers", 2)
         program = self.start("train", *JOB, "--workers", 2, "--restarts", 1, "--run-dir", "run")
         self.kill_one(program, 1, after=20)
@@ -44,7 +44,7 @@ class Restarts(ProgramTest):
         self.assertIn("starting again from the beginning, since there is no checkpoint", errors)
         self.assertEqual(self.weights("run"), expected)
 
-    def test_a_run_that_died_after_its_last_step_still_comes_to_its_results(self):
+    def test_a_run_that_died_after_its_last_step_writes_its_results(self):
         job = [*SMALL, "--iterations", 20, "--momentum", 0.9, "--workers", 2, "--checkpoint-every", 5, "--run-dir", "run"]
         self.run_program("train", *job)
         expected = self.weights("run")
@@ -56,7 +56,7 @@ class Restarts(ProgramTest):
         _, errors = self.run_program("train", *job, "--resume", code=2)
         self.assertIn("there is nothing to resume", errors)
 
-    def test_they_end(self):
+    def test_restarts_are_limited(self):
         program = self.start("train", *ENDLESS, *OFTEN, "--workers", 2, "--restarts", 1, "--run-dir", "run")
         self.wait_for(program, "iteration 60/")
         first = children_of(program.pid)
@@ -69,7 +69,7 @@ class Restarts(ProgramTest):
         self.assertIn("(1 of 1)", errors)
         self.assertIn(f"the run failed: rank 0 (pid {victim}) was ended by signal 9", errors)
 
-    def test_a_launched_training_goes_on(self):
+    def test_a_launched_training_resumes(self):
         expected = self.undisturbed("--workers", 2)
         program = self.start("launch", "--workers", 2, "--restarts", 1, "--", BINARY, "train", *JOB, *OFTEN, "--run-dir",
                              "run")
@@ -79,14 +79,14 @@ class Restarts(ProgramTest):
         self.assertIn("lockstep launch: starting all workers again (1 of 1)\n", errors)
         self.assertEqual(self.weights("run"), expected)
 
-    def test_an_interrupt_is_none(self):
+    def test_an_interrupt_causes_no_restart(self):
         program = self.start("train", *ENDLESS, "--workers", 2, "--restarts", 5, "--run-dir", "run")
         self.wait_for(program, "iteration 5/")
         program.send_signal(signal.SIGINT)
         _, errors = self.finish(program, code=1)
         self.assertNotIn("starting again", errors)
 
-    def test_nor_is_one_of_a_single_worker(self):
+    def test_an_interrupt_of_one_worker_causes_no_restart(self):
         job = ["train", *ENDLESS, "--run-dir"]
         for name, command, code in [("forked", [*job, "forked", "--workers", 2, "--restarts", 5], 1),
                                     ("launched", ["launch", "--workers", 2, "--restarts", 5, "--", BINARY, *job, "launched"],
@@ -104,7 +104,7 @@ class Restarts(ProgramTest):
                                      "--", "sh", "-c", script, code=code)
         return errors, (self.folder / "logs" / "rank-1.log").read_text()
 
-    def test_programs_know_how_often_it_was(self):
+    def test_programs_get_the_number_of_restarts(self):
         script = "echo start ${LOCKSTEP_RESTART:-0}; [ $LOCKSTEP_RANK = 0 ] || exit "
         errors, log = self.launch(script + "7", code=7)
         self.assertEqual(log, "start 0\nstart 1\nstart 2\n")
@@ -113,12 +113,12 @@ class Restarts(ProgramTest):
         errors, log = self.launch(script + "$((5 - 5 * ${LOCKSTEP_RESTART:-0}))", code=0)
         self.assertEqual(log, "start 0\nstart 1\n")
 
-    def test_bad_usage_is_not_tried_again(self):
+    def test_bad_usage_causes_no_restart(self):
         errors, log = self.launch("echo started; [ $LOCKSTEP_RANK = 0 ] || exit 2; exec sleep 1000", code=2)
         self.assertEqual(log, "started\n")
         self.assertNotIn("again", errors)
 
-    def test_where_they_make_no_sense(self):
+    def test_invalid_combinations_are_refused(self):
         for arguments, words in [("train --restarts 1 --transport thread", "--restarts needs workers in processes of their own"),
                                  ("train --restarts -1", "--restarts")]:
             self.expect_refused(arguments, words)

@@ -1,4 +1,4 @@
-"""Ranks that were not given the same job: all of them say so, and which of them differ in what."""
+"""Ranks with different jobs: all ranks report the first difference and the ranks."""
 import json
 import re
 import shutil
@@ -19,7 +19,7 @@ def text_of(options):
 
 
 def variables(other, **usual):
-    """For SCRIPT: rank 1's options are those of the others but for `other`."""
+    """Variables for SCRIPT. Rank 1 has the options of the other ranks, except for `other`."""
     job = {**JOB, **{f"--{name}": value for name, value in usual.items()}}
     return {"USUAL": text_of(job), "OTHER": text_of({**job, **other})}
 
@@ -42,7 +42,7 @@ class SameJob(ProgramTest):
                                   f"rank 0 and 2 came with {usual}; rank 1 came with {found}. Start all of them with the same",
                           ranks=3)
 
-    def test_another_option_on_one_rank_is_named_on_all(self):
+    def test_a_different_option_is_named_on_all_ranks(self):
         for other, found, usual in [({"--seed": 7}, "seed 7", "seed 5000"), ({"--batch": 8}, "batch 8", "batch 16"),
                                     ({"--limit": 16}, "limit 16", "limit 32"), ({"--lr": 0.5}, "lr 0.5", "lr 0.01"),
                                     ({"--resume": ""}, "resume true", "resume false"),
@@ -53,10 +53,10 @@ class SameJob(ProgramTest):
             with self.subTest(other):
                 self.expect_different(other, found, usual)
 
-    def test_over_tcp_too(self):
+    def test_a_different_option_is_named_over_tcp(self):
         self.expect_different({"--seed": 7}, "seed 7", "seed 5000", transport="gloo")
 
-    def test_what_may_differ_does(self):
+    def test_some_options_may_differ(self):
         shutil.copytree(SHIPPED, self.folder / "copy")
         other = {"--data-dir": "copy", "--loader-threads": 2, "--threads": 1, "--run-dir": "elsewhere", "--log-every": 1}
         output, errors = self.finish(self.launch(other, workers=2), code=0)
@@ -79,15 +79,15 @@ class SameJob(ProgramTest):
                                  rf"checksum [0-9a-f]+; rank 1 came with {what} of checksum [0-9a-f]+. Give all")
         self.expect_named(errors, "the ranks do not have the same data", ranks=3)
 
-    def test_another_label_is_named_on_all(self):
+    def test_a_different_label_is_named_on_all_ranks(self):
         copy_with_other_byte(self.folder / "copy", LABELS, FIRST_LABEL)
         self.expect_other_data("training labels")
 
-    def test_another_test_pixel_is_named_on_all(self):
+    def test_a_different_test_pixel_is_named_on_all_ranks(self):
         copy_with_other_byte(self.folder / "copy", TEST_IMAGES, FIRST_PIXEL)
         self.expect_other_data("test pixels")
 
-    def test_another_transport_is_named_on_all(self):
+    def test_a_different_transport_is_named_on_all_ranks(self):
         for transport in ("gloo", "mpi"):
             with self.subTest(transport):
                 program = self.start("launch", "--workers", 3, "--", "sh", "-c", SCRIPT, "sh",
@@ -96,7 +96,7 @@ class SameJob(ProgramTest):
                 self.expect_named(errors, "the ranks of this run were started differently: rank 0 and 2 came with "
                                           f"transport shm; rank 1 came with transport {transport}.", ranks=3)
 
-    def test_another_table_of_algorithms_is_named_on_all(self):
+    def test_a_different_table_of_algorithms_is_named_on_all_ranks(self):
         (self.folder / "table").write_text("gloo any any star\n")
         script = f'[ "$RANK" = 0 ] || export LOCKSTEP_AUTO_TABLE=table; exec {BINARY} bench --sizes 4K --repeat 1'
         _, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, code=1)
@@ -115,14 +115,14 @@ class SameJob(ProgramTest):
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE))
         return ranks
 
-    def test_srun_s_variables_do_as_well(self):
+    def test_ranks_with_sruns_variables_are_compared(self):
         for rank in self.start_as_srun(SCRIPT, variables({"--transport": "gloo"})):
             _, errors = rank.communicate(timeout=HANGS)
             self.assertEqual(rank.returncode, 1, errors)
             self.expect_named(errors, "the ranks of this run were started differently: rank 0 came with transport auto; "
                                       "rank 1 came with transport gloo.", ranks=1)
 
-    def test_why_one_rank_of_srun_cannot_join_is_named_on_all(self):
+    def test_a_rank_of_srun_that_cannot_join_is_named_on_all_ranks(self):
         for failing in (0, 1):
             with self.subTest(rank=failing):
                 script = (f'[ "$SLURM_PROCID" != {failing} ] || export LOCKSTEP_INTERFACE=nosuch; '
@@ -135,7 +135,7 @@ class SameJob(ProgramTest):
                                       f"rank {failing} cannot join the run: {reason}", ranks=1)
 
     @needs_mpirun
-    def test_under_mpirun_too(self):
+    def test_a_different_option_is_named_under_mpirun(self):
         for other, message in [({"--seed": 7}, "the ranks were not given the same options, first in this: "
                                                "rank 0 came with seed 5000; rank 1 came with seed 7."),
                                ({"--transport": "shm"}, "the ranks of this run were started differently: "
@@ -151,7 +151,7 @@ class SameJob(ProgramTest):
                               env={**clean_environment(), **environment})
 
     @needs_mpirun
-    def test_why_one_rank_of_mpirun_cannot_join_is_named_on_all(self):
+    def test_a_rank_of_mpirun_that_cannot_join_is_named_on_all_ranks(self):
         for setting, reason in [("LOCKSTEP_AUTO_TABLE=nosuch", "nosuch: cannot open"),
                                 ("LOCKSTEP_INTERFACE=nosuch", "there is no network interface 'nosuch'")]:
             for rank in (0, 1):
@@ -168,14 +168,14 @@ class SameElasticJob(ProgramTest):
         return self.start("launch", "--elastic", "--workers", 2, "--", "sh", "-c", SCRIPT, "sh", "--shards", 2, "--elastic",
                           variables=variables(other))
 
-    def test_a_run_does_not_begin_with_workers_that_differ(self):
+    def test_a_run_does_not_start_with_different_options(self):
         _, errors = self.finish(self.launch({"--seed": 7}), code=1)
         why = "rank 0 came with seed 5000; rank 1 came with seed 7: start all workers with the same options"
         self.assertIn(f"lockstep train: {why}", errors)
         self.assertIn(f"lockstep train: another worker ended the run: {why}", errors)
         self.assertFalse((self.folder / "run" / "summary.json").exists())
 
-    def test_nor_with_ones_that_talk_differently(self):
+    def test_a_run_does_not_start_with_different_transports(self):
         _, errors = self.finish(self.launch({"--transport": "gloo"}), code=1)
         self.assertIn("rank 0 came with transport auto; rank 1 came with transport gloo", errors)
 

@@ -99,7 +99,7 @@ class Scale(ProgramTest):
         self.assertAlmostEqual(run["seconds_per_epoch"], (3 * times["mean"] + times["p50"]) * 100 / 40)
         self.assertEqual(errors, "")
 
-    def test_a_run_that_fails_fails_the_study(self):
+    def test_a_failed_run_fails_the_study(self):
         _, errors = self.run_program("scale", *SMALL, "--workers", 2, "--batches", 8, "--init", "nowhere",
                                      code=1)
         self.assertIn("nowhere", errors)

@@ -1,4 +1,4 @@
-"""--shards: the same bits on any number of workers, over every transport, and words where that cannot be."""
+"""--shards: the same bits on any number of workers and over every transport, and notices where bits may differ."""
 import json
 import shutil
 import unittest
@@ -21,13 +21,13 @@ class Shards(ProgramTest):
         self.assertEqual(summary["shards"], 4)
         return summary["weights_sha256"], summary["train_loss"], summary["test_loss"]
 
-    def test_workers_and_transports_do_not_matter(self):
+    def test_bits_do_not_depend_on_workers_and_transports(self):
         alone = self.outcome("--workers", 1)
         for workers, transport in [(2, "shm"), (4, "shm"), (4, "thread"), (2, "gloo"), (4, "gloo"), (4, "shm+gloo")]:
             self.assertEqual(self.outcome("--workers", workers, "--transport", transport), alone, (workers, transport))
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
-    def test_nor_does_mpi(self):
+    def test_bits_are_the_same_over_mpi(self):
         alone = self.outcome("--workers", 1)
         for workers, transport in [(2, "mpi"), (4, "mpi"), (2, "shm+mpi")]:
             self.assertEqual(self.outcome("--workers", workers, "--transport", transport), alone, (workers, transport))
@@ -44,7 +44,7 @@ class Shards(ProgramTest):
         output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "ring,ddp", "--run-dir", "ring")
         self.assertIn("all methods except ring end with exactly the weights of one worker", output)
 
-    def test_another_arithmetic_is_explained(self):
+    def test_another_numeric_environment_is_reported(self):
         options = ["--workers", 2, "--checkpoint-every", 2, "--run-dir", "run"]
         self.run_program("train", *JOB, *options)
         arithmetic = json.loads((self.folder / "run" / "config.json").read_text())["arithmetic"]

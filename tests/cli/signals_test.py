@@ -1,4 +1,4 @@
-"""What signals do to a run: a hang-up is a request to stop, a second request is announced, and waiting ends at once."""
+"""Signals: a hang-up requests a stop, a second request is announced, and programs that wait end at once."""
 import os
 import pty
 import shutil
@@ -14,7 +14,7 @@ HURRIED = "lockstep: ending at once, without a checkpoint\n"
 
 
 def ignore(number):
-    """As a parent process does that ignores a signal: what it starts inherits that."""
+    """Ignores the signal as a parent process would; the program inherits this."""
     return lambda: signal.signal(number, signal.SIG_IGN)
 
 
@@ -40,7 +40,7 @@ class HangUp(SignalsTest):
             self.assertEqual(len(self.checkpoints("run")), 1)
             shutil.rmtree(self.folder / "run")
 
-    def test_of_a_terminal_is_no_error(self):
+    def test_a_closed_terminal_is_not_an_error(self):
         master, slave = pty.openpty()
         program = subprocess.Popen([BINARY, "train", "--workers", "2", *map(str, ENDLESS), "--run-dir", "run"],
                                    cwd=self.folder, env=clean_environment(), stdin=slave, stdout=slave, stderr=slave,
@@ -68,7 +68,7 @@ class HangUp(SignalsTest):
         program.send_signal(signal.SIGHUP)
         self.finish(program, 128 + signal.SIGHUP)
 
-    def test_means_nothing_under_nohup(self):
+    def test_is_ignored_under_nohup(self):
         program = self.training(preexec_fn=ignore(signal.SIGHUP))
         program.send_signal(signal.SIGHUP)
         for _ in range(3):
@@ -84,13 +84,13 @@ class HangUp(SignalsTest):
 
 
 class IgnoredSigchld(ProgramTest):
-    def test_hides_no_exit_code(self):
+    def test_does_not_change_the_exit_code(self):
         program = self.start("launch", "--workers", 2, "--", "sh", "-c", "exit $((5 * RANK))", preexec_fn=ignore(signal.SIGCHLD))
         self.finish(program, 5)
 
 
 class Twice(SignalsTest):
-    def test_within_a_second_is_once(self):
+    def test_within_a_second_counts_as_one(self):
         program = self.training()
         program.send_signal(signal.SIGINT)
         program.send_signal(signal.SIGINT)
@@ -134,7 +134,7 @@ class Together(SignalsTest):
 
 
 class WhileReportIsWritten(SignalsTest):
-    def test_a_second_request_leaves_nothing_out(self):
+    def test_a_second_request_reaches_all_workers(self):
         for pause in (0.02, 0.05, 0.08, 0.12, 0.16):
             program = self.training()
             program.send_signal(signal.SIGINT)
@@ -168,7 +168,7 @@ class Grace(ProgramTest):
 
 
 class LostTerminal(ProgramTest):
-    """A terminal that is closed where the hang-up is ignored, or reaches nobody."""
+    """A terminal that closes while the hang-up signal is ignored or not delivered."""
 
     def start_on_terminal(self, *arguments):
         master, slave = pty.openpty()
@@ -177,7 +177,7 @@ class LostTerminal(ProgramTest):
         os.close(slave)
         return program, master
 
-    def test_does_not_spoil_a_run(self):
+    def test_does_not_fail_a_run(self):
         for transport in ("shm", "thread"):
             program, terminal = self.start_on_terminal("train", *SMALL, "--epochs", 100, "--workers", 2, "--transport",
                                                        transport, "--log-every", 1, "--run-dir", transport)
@@ -204,20 +204,20 @@ class Waiting(ProgramTest):
         super().setUp()
         self.port = free_port()
 
-    def test_ranks_say_for_whom_and_end_at_once(self):
-        for rank, whom in [(1, f"waits for the rendezvous at 127.0.0.1:{self.port}"),
+    def test_ranks_name_the_missing_peer_and_end_at_once(self):
+        for rank, waits_for in [(1, f"waits for the rendezvous at 127.0.0.1:{self.port}"),
                            (0, "waits for ranks 1 and 2 to reach the rendezvous")]:
             program = self.rank(rank)
-            self.assertIn(f"lockstep train: rank {rank} of 3 {whom}", program.stderr.readline())
+            self.assertIn(f"lockstep train: rank {rank} of 3 {waits_for}", program.stderr.readline())
             program.send_signal(signal.SIGTERM)
             self.finish(program, -signal.SIGTERM)
 
-    def test_launchers_say_for_whom_and_end_at_once(self):
+    def test_launchers_name_the_missing_peer_and_end_at_once(self):
         self.run_program("launch", "--new-token", "token")
-        for node, whom in [(0, "node 1 of 2"), (1, "node 0's launcher at")]:
+        for node, waits_for in [(0, "node 1 of 2"), (1, "node 0's launcher at")]:
             program = self.start("launch", "--nnodes", 2, "--node-rank", node, "--master-addr", "127.0.0.1", "--master-port",
                                  self.port, "--token-file", "token", "--", "true")
-            self.assertIn(f"lockstep launch: node {node} waits for {whom}", program.stderr.readline())
+            self.assertIn(f"lockstep launch: node {node} waits for {waits_for}", program.stderr.readline())
             program.send_signal(signal.SIGTERM)
             self.finish(program, -signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""What happens to a training that is cut short, whoever started its workers."""
+"""Interrupted and killed trainings, for every way to start workers."""
 import os
 import shutil
 import signal
@@ -7,16 +7,16 @@ from program import ENDLESS, SMALL, ProgramTest
 
 
 class StoppedTraining(ProgramTest):
-    """Tests for a subclass that says how workers are started and found."""
+    """Tests for a subclass that defines how workers are started and found."""
     workers = None
-    transports = None  # which of them can stop and go on; the first is the one that is tried in all ways
+    transports = None  # those that can stop and resume; all tests use the first one
 
     def worker_of(self, program, rank):
-        """The process that is this rank."""
+        """The process of this rank."""
         raise NotImplementedError
 
     def start_training(self):
-        """Workers that are in the midst of it."""
+        """Workers during the training."""
         program = self.start("train", *ENDLESS, "--workers", self.workers, "--transport", self.transports[0], "--run-dir",
                              "run")
         self.wait_for(program, "iteration 5/")
@@ -47,7 +47,7 @@ class StoppedTraining(ProgramTest):
             shutil.rmtree(self.folder / "run")
 
     def expect_to_go_on_after_an_interrupt(self, *options):
-        """Leaves the run in a folder named like its transport."""
+        """The run's folder has the name of its transport."""
         for transport in self.transports:
             job = ["train", *SMALL, *options, "--iterations", 1500, "--log-every", 1, "--workers", 2, "--transport",
                    transport, "--run-dir", transport]

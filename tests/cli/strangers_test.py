@@ -1,4 +1,5 @@
-"""Strangers on the ports of a run that goes on: none joins, none stops it, and it ends with the weights it would have had."""
+"""Unauthorised connections to the ports of a run: none joins, none stops the run, and the weights are those of an
+undisturbed run."""
 import contextlib
 import hashlib
 import hmac
@@ -16,7 +17,7 @@ JOB = [*SMALL, "--transport", "gloo", "--epochs", 10**9]
 
 
 def listening_ports(session):
-    """Of all processes of a session, as the kernel tells them."""
+    """The listening ports of all processes of a session, from /proc."""
     listens = "0A"
     ports = {}
     for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
@@ -60,7 +61,7 @@ def receive(connection, count):
 
 
 def answer_to(port, first):
-    """What a listener says to those who greet it so; it may hang up at any time."""
+    """The listener's answer to this greeting; it may close the connection at any time."""
     with connect(port) as connection, contextlib.suppress(ConnectionError, TimeoutError):
         greeting = receive(connection, len(MAGIC) + 32)
         connection.sendall(first(greeting[len(MAGIC):]))
@@ -82,11 +83,11 @@ class Strangers(ProgramTest):
         self.assertEqual(errors, "")
         return json.loads((self.folder / folder / "summary.json").read_text())["weights_sha256"]
 
-    def test_disturb_no_run(self):
+    def test_do_not_disturb_a_run(self):
         self.run_program("launch", "--workers", 2, "--", BINARY, "train", *JOB, "--iterations", 600, "--run-dir", "alone")
         alone = json.loads((self.folder / "alone" / "summary.json").read_text())["weights_sha256"]
         program, ports = self.start_run("run")
-        slow = [connect(port) for port in ports for _ in range(20)]  # they never say a word
+        slow = [connect(port) for port in ports for _ in range(20)]  # silent connections
         recorded = MAGIC + os.urandom(32) + hmac.digest(b"0" * 64, b"", "sha256")
         for port in ports:
             for _ in range(200):
@@ -100,7 +101,7 @@ class Strangers(ProgramTest):
         for connection in slow:
             connection.close()
 
-    def test_a_recorded_proof_opens_nothing(self):
+    def test_a_recorded_proof_is_rejected(self):
         program, ports = self.start_run("run")
         token, recorded = token_of(program.pid), []
 
@@ -116,7 +117,7 @@ class Strangers(ProgramTest):
             self.assertEqual(answer_to(port, lambda _: recorded[0]), b"\2")
         self.end(program)
 
-    def test_a_peer_that_talks_nonsense_is_dropped(self):
+    def test_a_peer_that_sends_invalid_messages_is_dropped(self):
         program, ports = self.start_run("run")
         token = token_of(program.pid)
         for port in ports:

@@ -14,7 +14,7 @@ class SyncBatchNorm(ProgramTest):
     def summary(self, folder):
         return json.loads((self.folder / folder / "summary.json").read_text())
 
-    def test_compare_shows_that_workers_train_what_one_trains(self):
+    def test_compare_shows_the_weights_of_one_worker(self):
         output, errors = self.run_program("compare", *JOB, "--workers", 2, "--dtype", "float64", "--iterations", 3,
                                           "--methods", "all-reduce,ddp", "--engine", "torch", "--run-dir", "run")
         self.assertEqual(errors, "")
@@ -42,7 +42,7 @@ class SyncBatchNorm(ProgramTest):
         if self.has_onednn():
             self.expect_same_bits_on_every_transport("--engine", "onednn", "--shards", 2)
 
-    def test_auto_takes_onednn_where_it_is(self):
+    def test_auto_uses_onednn_if_it_is_built(self):
         output, errors = self.run_program("train", *JOB, "--workers", 2, "--iterations", 1, "--conv", "fixed",
                                           "--run-dir", "run")
         self.assertEqual(self.summary("run")["engine"], "onednn" if self.has_onednn() else "torch")

@@ -1,4 +1,4 @@
-"""--tensorboard: event files, read back with Google's protocol buffers and checksums of another's making."""
+"""--tensorboard: event files, read with Google's protocol buffers and an independent checksum."""
 import json
 import math
 import signal
@@ -14,7 +14,7 @@ crc32c = crcmod.predefined.mkCrcFun("crc-32c")
 
 
 def message_class():
-    """TensorFlow's Event, as far as scalars need it: event.proto and summary.proto, by their field numbers."""
+    """The part of TensorFlow's Event that scalars need: event.proto and summary.proto, by field numbers."""
     field = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="event.proto", package="tensorflow", syntax="proto3")
 
@@ -23,7 +23,7 @@ def message_class():
         for number, field_name, kind, type_name in fields:
             label = field.LABEL_REPEATED if field_name == "value" else field.LABEL_OPTIONAL
             described = added.field.add(name=field_name, number=number, type=kind, label=label, type_name=type_name)
-            if field_name == "simple_value":  # one of several kinds, so that 0 is there, too
+            if field_name == "simple_value":  # one of several kinds, so 0 is written too
                 described.oneof_index = 0
                 added.oneof_decl.add(name="kind")
 
@@ -126,11 +126,11 @@ class Tensorboard(ProgramTest):
         self.assertEqual(list(steps), list(range(1, len(steps) + 1)))
         self.assertGreaterEqual(len(steps), 5)
 
-    def test_of_a_training_that_went_astray(self):
+    def test_of_a_diverged_training(self):
         self.run_program("train", *SMALL, "--iterations", 4, "--lr", "1e38", "--run-dir", "run", "--tensorboard")
         self.assertTrue(math.isnan(self.scalars("run/tensorboard/rank-0")["iteration/loss"][4]))
 
-    def test_those_of_an_earlier_run_go_and_other_files_stay(self):
+    def test_replaces_only_the_files_of_an_earlier_run(self):
         job = ["train", *SMALL, "--epochs", 1, "--run-dir", "run"]
         self.run_program(*job, "--workers", 2, "--tensorboard")
         kept = self.folder / "run" / "tensorboard" / "rank-0" / "notes.txt"
@@ -143,7 +143,7 @@ class Tensorboard(ProgramTest):
         self.run_program(*job)
         self.assertFalse((self.folder / "run" / "tensorboard" / "test").exists())
 
-    def test_files_that_cannot_be_written_cost_no_run(self):
+    def test_files_that_cannot_be_written_do_not_fail_the_run(self):
         (self.folder / "run").mkdir()
         (self.folder / "run" / "tensorboard").touch()
         output, errors = self.run_program("train", *SMALL, "--iterations", 2, "--run-dir", "run", "--tensorboard")

@@ -1,5 +1,5 @@
-"""trace.json of a run between processes holds to the rules of Chrome's trace event format, which Perfetto reads too:
-what every event must have, spans that nest, begins that have their ends."""
+"""trace.json of a run follows the rules of Chrome's trace event format, which Perfetto reads too: required fields, nested
+spans, and matching begins and ends."""
 import collections
 import json
 import numbers
@@ -35,7 +35,7 @@ class TraceFormat(ProgramTest):
                 self.assertIn(event["s"], "gpt", event)
 
     def expect_nested(self, events):
-        """Of two spans of a row one contains the other, or they have nothing in common."""
+        """Two spans of a row are nested or disjoint."""
         rows = collections.defaultdict(list)
         for event in events:
             if event["ph"] == "X":
@@ -52,7 +52,7 @@ class TraceFormat(ProgramTest):
                 open_ends.append(end)
 
     def expect_pairs(self, events):
-        """Returns how many there are. An end finds its begin by category and id, and comes after it."""
+        """Checks that every begin has a later end with its category and id. Returns their number."""
         begins = {(event["cat"], event["id"]): event for event in events if event["ph"] == "b"}
         ends = {(event["cat"], event["id"]): event for event in events if event["ph"] == "e"}
         self.assertEqual(begins.keys(), ends.keys())

@@ -1,4 +1,4 @@
-"""lockstep train: what it prints, what it writes, and how it ends when it is stopped."""
+"""lockstep train: its output, its files, and interrupted runs."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ from stopped_training import StoppedTraining
 
 
 def small_files_only():
-    """Like a disk with room for 200 kB a file. Shared memory has a size, too, and would meet the limit first."""
+    """Limits files to 200 kB, like a full disk. Not for shm, whose shared memory counts as a file."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
@@ -46,7 +46,7 @@ class Train(ProgramTest):
         for text in ["\r\033[K", "━", "images/s", "s left", "iteration 2/4  loss", "epoch 1  rank 1", "4 iterations in"]:
             self.assertIn(text, output)
 
-    def test_names_a_run_folder_itself(self):
+    def test_the_default_run_folder_is_new(self):
         output, _ = self.run_program("train", *SMALL)
         (run,) = (self.folder / "runs").iterdir()
         self.assertIn(f"runs/{run.name}", output)
@@ -67,11 +67,11 @@ class Train(ProgramTest):
         self.run_program(*job, "--epochs", 1, "--run-dir", "second", "--init", "half.safetensors", "--seed", 1)
         self.assertEqual(self.summary("second")["weights_sha256"], self.summary("whole")["weights_sha256"])
 
-    def test_iterations_alone_say_how_long(self):
+    def test_iterations_alone_set_the_length(self):
         self.run_program("train", *SMALL, "--iterations", 5, "--run-dir", "run")
         self.assertEqual((self.summary()["iterations"], self.summary()["epochs"]), (5, 3))
 
-    def test_a_failing_run_says_why_and_has_no_summary(self):
+    def test_a_failed_run_has_an_error_and_no_summary(self):
         for transport in ["shm", "thread"]:
             _, errors = self.run_program("train", "--data-dir", "nowhere", "--workers", 2, "--transport", transport,
                                          "--run-dir", "run", code=1)
@@ -92,7 +92,7 @@ class Stopped(StoppedTraining):
     def test_an_interrupt_ends_the_program_and_its_workers(self):
         self.expect_interrupts_end_all()
 
-    def test_after_an_interrupt_the_run_can_go_on(self):
+    def test_an_interrupted_run_can_be_resumed(self):
         self.expect_to_go_on_after_an_interrupt("--momentum", 0.9)
         self.run_program("train", *SMALL, "--momentum", 0.9, "--iterations", 1500, "--workers", 2, "--run-dir", "whole")
         hashes = {json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
@@ -110,7 +110,7 @@ class Stopped(StoppedTraining):
             self.end(program)  # a killed run leaves no lock
             self.run_program(*other)
 
-    def test_a_damaged_checkpoint_gives_way_to_the_one_before(self):
+    def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(self):
         for transport in ["shm", "thread"]:
             job = ["train", *SMALL, "--workers", 2, "--transport", transport, "--checkpoint-every", 3, "--run-dir",
                    transport]
@@ -122,7 +122,7 @@ class Stopped(StoppedTraining):
                                      rf"{transport}/checkpoints/{newest.name}: .*\n$")
             self.assertIn("9 iterations in", output)
 
-    def test_a_killed_run_leaves_what_it_measured_in_the_epoch_under_way(self):
+    def test_a_killed_run_keeps_the_metrics_of_its_last_epoch(self):
         program = self.start("train", "--workers", 2, "--batch", 2, "--epochs", 9, "--run-dir", "run")
         self.wait_for(program, "iteration 20/")  # of 3000 in an epoch
         while not (measured := self.measured_in("run")) or measured[-1]["iteration"] == 1:
@@ -133,7 +133,7 @@ class Stopped(StoppedTraining):
         self.assertEqual({(each["kind"], each["epoch"]) for each in self.measured_in("run")}, {("iteration", 1)})
 
     def measured_in(self, run):
-        """The lines that are complete."""
+        """The complete lines of metrics.jsonl."""
         text = (self.folder / run / "metrics.jsonl").read_text()
         return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
@@ -146,7 +146,7 @@ class Stopped(StoppedTraining):
                 self.assertTrue(has_signal(status, "SigCgt", stop), stop)
                 self.assertTrue(has_signal(status, "SigBlk", stop), stop)
 
-    def test_a_full_disk_costs_the_trace_only(self):
+    def test_a_full_disk_loses_the_trace_only(self):
         program = self.start("train", *SMALL, "--workers", 2, "--transport", "thread", "--iterations", 30, "--engine",
                              "torch", "--run-dir", "run", preexec_fn=small_files_only)  # whose traces are longer
         output, errors = self.finish(program, code=0)
@@ -154,7 +154,7 @@ class Stopped(StoppedTraining):
         self.assertRegex(errors, "^lockstep: the trace was not written: run/trace.json: .*File too large")
         self.assertFalse((self.folder / "run" / "trace.json").exists())
 
-    def test_a_full_disk_leaves_the_checkpoint_before(self):
+    def test_a_full_disk_keeps_the_previous_checkpoint(self):
         job = ["train", *SMALL, "--workers", 2, "--transport", "thread", "--checkpoint-every", 3, "--run-dir", "run"]
         self.run_program(*job, "--iterations", 3)
         (before,) = (self.folder / "run" / "checkpoints").iterdir()
@@ -167,7 +167,7 @@ class Stopped(StoppedTraining):
         self.assertEqual(before.read_bytes(), content)
         self.run_program(*job, "--iterations", 9, "--resume")
 
-    def test_training_goes_on_without_checkpoints_if_asked(self):
+    def test_training_continues_without_checkpoints_if_asked(self):
         job = ["train", *SMALL, "--transport", "thread", "--iterations", 9]
         self.run_program(*job, "--run-dir", "undisturbed")
         job += ["--checkpoint-every", 3, "--checkpoint-errors", "continue"]
@@ -184,7 +184,7 @@ class Stopped(StoppedTraining):
                   for run in ["full", "closed", "undisturbed"]}
         self.assertEqual(len(hashes), 1)
 
-    def test_what_a_run_learnt_is_never_dropped_in_silence(self):
+    def test_a_state_that_cannot_be_saved_is_an_error(self):
         (self.folder / "run").mkdir()
         (self.folder / "run" / "checkpoints").touch()
         program = self.start("train", *ENDLESS, "--checkpoint-errors", "continue", "--run-dir", "run")

@@ -1,4 +1,4 @@
-"""lockstep train and compare over every transport: the same weights, the same words, the same ends."""
+"""lockstep train and compare over every transport: the same weights, messages and exit codes."""
 import json
 import os
 import pathlib
@@ -42,7 +42,7 @@ class Transports(ProgramTest):
         self.expect_like_shm(["mpi", "shm+mpi"])
 
     @needs_mpirun
-    def test_over_mpi_json_is_all_that_is_printed_when_asked_for(self):
+    def test_over_mpi_json_is_the_only_output(self):
         output, errors = self.run_program("train", *JOB, "--transport", "mpi", "--run-dir", "run", "--json", "-")
         self.assertEqual(json.loads(output)["transport"], "mpi")
         self.assertEqual(errors, "")
@@ -74,7 +74,7 @@ class StoppedUnderMpirun(StoppedTraining):
     def test_an_interrupt_ends_the_program_and_its_workers(self):
         self.expect_interrupts_end_all()
 
-    def test_after_an_interrupt_the_run_can_go_on(self):
+    def test_an_interrupted_run_can_be_resumed(self):
         self.expect_to_go_on_after_an_interrupt("--momentum", 0.9)
 
     def test_a_second_interrupt_does_not_wait(self):

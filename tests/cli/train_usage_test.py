@@ -1,4 +1,4 @@
-"""Help of the commands that train, and what they answer to arguments that make no sense."""
+"""Help and usage errors of the commands that train."""
 import unittest
 
 from program import ProgramTest
@@ -34,7 +34,7 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --workers two", "--workers")
         self.expect_refused("train --lr fast", "--lr")
 
-    def test_an_unknown_name_is_answered_with_the_known(self):
+    def test_an_unknown_name_is_an_error_with_the_known_names(self):
         self.expect_refused("train --model lenet6", "lenet5, vgg11, vgg13, vgg16, vgg19, resnet18 and resnet34")
         self.expect_refused("train --data mnits", "mnist")
         self.expect_refused("train --sync snail", "gather-scatter, p2p, coordinator, all-reduce")
@@ -43,7 +43,7 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --dtype float16", "float32 and float64")
         self.expect_refused("compare --methods ddp,snail", "gather-scatter, p2p, coordinator, all-reduce")
 
-    def test_ways_to_keep_in_step_are_refused_with_their_range(self):
+    def test_invalid_sync_options_are_refused_with_their_range(self):
         for options, words in {"--sync local-sgd --local-steps 0": "--local-steps is 0: it must be 1 or more",
                                "--sync server --staleness 0": "--staleness is 0: it must be 1 or more",
                                "--sync server --staleness -1": "--staleness is -1: it must be 1 or more",
@@ -58,10 +58,10 @@ class BadUsage(ProgramTest):
                                "--sync sharded --algorithm star": "--sync sharded does not support --algorithm star"}.items():
             self.expect_refused(f"train {options}", words)
 
-    def test_a_model_that_does_not_take_the_data_is_answered_with_what_does(self):
+    def test_a_model_that_does_not_fit_the_data_is_an_error_with_the_models_that_do(self):
         self.expect_refused("train --model vgg11 --data mnist", "use data like cifar10, or a model for such images: lenet5")
 
-    def test_errors_that_workers_would_find_are_reported_once(self):
+    def test_errors_of_all_workers_are_reported_once(self):
         for data, part in {"synthetic:classes=11": "has 10 classes, but the data have 11",
                            "synthetic:1x8x8": "but the data have 1×8×8"}.items():
             for transport in ["shm", "thread"]:
@@ -71,12 +71,12 @@ class BadUsage(ProgramTest):
                 self.assertIn(part, errors)
                 self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_a_run_to_resume_must_be_named_and_there(self):
+    def test_resume_needs_an_existing_run(self):
         self.expect_refused("train --resume", "--resume needs --run-dir")
         _, errors = self.run_program("train", "--resume", "--run-dir", "nowhere", code=1)
         self.assertIn("nowhere/checkpoints: there is no checkpoint to resume from", errors)
 
-    def test_numbers_that_make_no_sense_are_named(self):
+    def test_invalid_numbers_are_named(self):
         self.expect_refused("train --workers 0", "--workers is 0")
         self.expect_refused("train --batch 3 --workers 4", "--batch is 3, less than the 4 workers")
         self.expect_refused("train --epochs 0", "nothing to train")
@@ -89,7 +89,7 @@ class BadUsage(ProgramTest):
         for command in ["train", "compare", "scale"]:
             self.expect_refused(f"{command} --nesterov", "--nesterov needs a --momentum above 0")
 
-    def test_sync_bn_is_refused_where_it_cannot_be(self):
+    def test_sync_bn_is_refused_where_it_cannot_work(self):
         self.expect_refused("train --sync-bn", "model lenet5 has no batch norm: leave out --sync-bn")
         self.expect_refused("train --sync-bn --model vgg11 --data cifar10 --workers 2 --shards 4",
                             "use as many workers as shards, or leave out --sync-bn")

@@ -1,4 +1,4 @@
-"""Help, and what the program answers to arguments that make no sense."""
+"""Help and usage errors."""
 import subprocess
 import unittest
 
@@ -53,18 +53,18 @@ class BadUsage(ProgramTest):
         self.expect_refused("bench --sizes huge", "huge")
         self.expect_refused("launch --workers 0 -- true", "--workers")
 
-    def test_an_unknown_name_is_answered_with_the_known(self):
+    def test_an_unknown_name_is_an_error_with_the_known_names(self):
         self.expect_refused("bench --op sort", "all-reduce")
         self.expect_refused("bench --type complex64", "bfloat16")
         self.expect_refused("bench --transport pigeon", "unknown transport 'pigeon': this build has")
         self.expect_refused("bench --algorithm snail", "snail")
 
-    def test_numbers_that_make_no_sense_are_named(self):
+    def test_invalid_numbers_are_named(self):
         self.expect_refused("bench --sizes 3", "smaller than one float32")
         self.expect_refused("bench --sizes 7 --type int64", "smaller than one int64: use 8 or more")
         self.expect_refused("doctor --workers 0", "--workers")
 
-    def test_what_an_operation_or_a_transport_lacks_is_named(self):
+    def test_a_missing_feature_of_an_operation_or_transport_is_named(self):
         self.expect_refused("bench --op reduce --algorithm ring", "reduce has no algorithm 'ring': there are")
         self.expect_refused("bench --op gather --algorithm star", "a single implementation")
         self.expect_refused("bench --op barrier --sizes 4K", "omit --sizes")

@@ -26,7 +26,7 @@ class Verdict(ProgramTest):
         self.assertIn("Compute-bound", verdict)
         self.assertNotIn("communication", verdict, "one worker does not communicate")
 
-    def test_a_slow_rank_is_named_whichever_it_is(self):
+    def test_any_slow_rank_is_named(self):
         for rank, transport, sync in [(0, "shm", "ddp"), (1, "thread", "all-reduce"), (1, "gloo", "p2p")]:
             with self.subTest(rank=rank, transport=transport, sync=sync):
                 bottleneck, verdict = self.verdict_of(2, "--slow", f"{rank}:50", "--transport", transport, "--sync", sync)
@@ -63,7 +63,7 @@ class Verdict(ProgramTest):
 
 
 class Studies(ProgramTest):
-    def test_options_that_slow_a_run_down_are_shown_apart(self):
+    def test_options_that_slow_a_run_down_are_listed(self):
         output, _ = self.run_program("train", "--help")
         self.assertRegex(output, r"(?s)\nDeliberate faults:\n  --slow .*\n  --slow-data ")
 
@@ -74,7 +74,7 @@ class Studies(ProgramTest):
             weights.add(json.loads((self.folder / "run" / "summary.json").read_text())["weights_sha256"])
         self.assertEqual(len(weights), 1)
 
-    def test_values_that_make_no_sense_are_named(self):
+    def test_invalid_values_are_named(self):
         for value in ["1", "1:", ":20", "one:20", "1:fast", "1:-5", "1:nan", "-1:5", "0:5:6"]:
             self.expect_refused(f"train --workers 2 --slow={value}", "--slow")
         self.expect_refused("train --workers 2 --slow 2:20", "there is no such rank among 2 workers")

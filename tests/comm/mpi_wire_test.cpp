@@ -215,7 +215,7 @@ TEST_F(MpiWireTest, LastMissingMember) {
   MpiRuntime::instance().skip_finalize();
 }
 
-// The other rank would wait for ever if it were not told.
+// Without a notice the other rank would wait forever.
 TEST_F(MpiWireTest, LastFinalizeSkippedByOneRank) {
   if (rank() == 0) MpiRuntime::instance().skip_finalize();
 }

@@ -25,7 +25,7 @@ def squeezed(text):
 
 
 def anchors(page):
-    """What links to parts of a page can name, as GitHub makes it of headings."""
+    """The anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
                 for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]

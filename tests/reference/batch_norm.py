@@ -1,4 +1,4 @@
-"""Trains networks with batch norm on four workers in PyTorch and records what came out, for the tests to compare with:
+"""Trains networks with batch norm on four workers in PyTorch and records the results, for the tests to compare with:
 vgg11.json and resnet18.json.
 
 Run by hand, with Debian's python3-torch, when the recipe below changes:

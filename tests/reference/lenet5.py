@@ -1,4 +1,4 @@
-"""Trains LeNet-5 in PyTorch and records what came out, for the tests to compare with: lenet5.json.
+"""Trains LeNet-5 in PyTorch and records the results, for the tests to compare with: lenet5.json.
 
 Run by hand, with Debian's python3-torch, when the recipe below changes:
 

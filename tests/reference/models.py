@@ -1,4 +1,4 @@
-"""Records what PyTorch's form of every model consists of, for the tests to compare with: models.json.
+"""Records the tensors of PyTorch's version of every model, for the tests to compare with: models.json.
 
 Run by hand, with Debian's python3-torch, when a model is added or changed:
 

@@ -1,4 +1,4 @@
-"""Trains networks with batch norm in one process on the whole batch, in PyTorch, and records what came out:
+"""Trains networks with batch norm in one process on the whole batch, in PyTorch, and records the results:
 whole_batch.json. Several workers with batch norm over all of them must end there, too.
 
 Run by hand, with Debian's python3-torch, when the recipe changes:

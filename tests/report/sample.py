@@ -97,7 +97,7 @@ def scaling(workers=(1, 2, 4), batches=(32, 128, 512), cores=2):
 
 
 def bare():
-    """Only what every page has."""
+    """A page with the required fields only."""
     return {"format": 1, "kind": "train", "title": "Bare", "verdict": "Nothing is known.", "notes": [], "tables": [],
             "runs": [{"name": "ring"}]}
 

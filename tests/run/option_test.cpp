@@ -1,4 +1,4 @@
-// Options: values in and out of fields, ranges, and what is said of values that are not allowed.
+// Options: values of fields, ranges, and errors for invalid values.
 #include "run/option.h"
 
 #include <lockstep/error.h>

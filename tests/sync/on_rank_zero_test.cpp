@@ -1,4 +1,4 @@
-// Rank 0 may take its time, but not for ever unnoticed: the others learn how it ended.
+// Work on rank 0 may take longer than the timeout; the other ranks get its error.
 #include "sync/on_rank_zero.h"
 
 #include <lockstep/error.h>

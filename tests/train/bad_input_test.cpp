@@ -1,4 +1,4 @@
-// Runs that cannot be: each ends with an error that says what to mend, and without a summary.
+// Runs with invalid input: each ends with an error that names the remedy, and without a summary.
 #include <lockstep/error.h>
 
 #include "models/safetensors.h"
@@ -42,7 +42,7 @@ TEST_F(BadInput, WeightsOfAnotherModelAreNamedByTensor) {
                          "the model's has [6, 1, 5, 5]"});
 }
 
-TEST_F(BadInput, WeightsThatAreNotThereAreNamed) {
+TEST_F(BadInput, MissingWeightsAreNamed) {
   config_.init = folder_.path() / "missing.safetensors";
   expect_refused<FileError>({config_.init.string(), "No such file"});
 }
@@ -62,7 +62,7 @@ TEST_F(BadInput, ABatchSmallerThanTheWorkersIsRefused) {
   expect_refused<UsageError>({"--batch is 1, less than the 2 workers"});
 }
 
-TEST_F(BadInput, UnknownNamesAreAnsweredWithTheKnown) {
+TEST_F(BadInput, UnknownNamesAreErrorsThatListTheKnownOnes) {
   auto expect_unknown = [this](std::string TrainConfig::*field,
                                std::initializer_list<std::string_view> parts) {
     const TrainConfig kept = config_;
@@ -80,7 +80,7 @@ TEST_F(BadInput, UnknownNamesAreAnsweredWithTheKnown) {
   expect_unknown(&TrainConfig::algorithm, {"nonsense", "ring"});
 }
 
-TEST_F(BadInput, NumbersThatMakeNoSenseAreRefused) {
+TEST_F(BadInput, InvalidNumbersAreRefused) {
   auto expect_number = [this](auto field, auto value, std::string_view part) {
     const TrainConfig kept = config_;
     config_.*field = value;

@@ -1,4 +1,4 @@
-// Shares by speed: what each worker gets, and that it makes no difference to what is learnt.
+// Splits of a batch by speed: the images of each worker, and equal results.
 #include "train/policy/balance.h"
 
 #include "support/temporary_folder.h"
@@ -18,13 +18,13 @@ TEST(BatchSplit, IsInProportionToSpeed) {
   EXPECT_EQ(split_by_speed(std::vector<double>{5}, 7), (BatchSplit{7}));
 }
 
-TEST(BatchSplit, GivesEverybodySomething) {
+TEST(BatchSplit, GivesEveryWorkerAnImage) {
   EXPECT_EQ(split_by_speed(std::vector<double>{1e-6, 1, 1, 1}, 7), (BatchSplit{1, 2, 2, 2}));
   EXPECT_EQ(split_by_speed(std::vector<double>{1e9, 1, 1}, 3), (BatchSplit{1, 1, 1}));
 }
 
-/// No other division ends earlier: all of three workers are tried.
-TEST(BatchSplit, NoOtherEndsEarlier) {
+/// No other split ends earlier: all splits over three workers are tried.
+TEST(BatchSplit, IsTheFastestDivision) {
   const std::vector<double> speeds{3.7, 1.1, 2.9};
   const double found = seconds_of(split_by_speed(speeds, 23), speeds);
   for (std::size_t a = 1; a < 22; ++a)
@@ -32,7 +32,7 @@ TEST(BatchSplit, NoOtherEndsEarlier) {
       EXPECT_GE(seconds_of({a, b, 23 - a - b}, speeds), found) << a << " " << b;
 }
 
-TEST(BatchSplit, SlicesAreTheWholeWithoutGapOrOverlap) {
+TEST(BatchSplit, SlicesCoverTheBatchOnce) {
   const BatchSplit division{1, 40, 3, 20};
   for (std::size_t count : {0u, 1u, 5u, 63u, 64u, 100u}) {
     std::size_t end = 0;
@@ -57,7 +57,7 @@ run::Record record_of(double samples, double seconds) {
   return record;
 }
 
-TEST(Balance, AllRanksChangeToTheSameDivisionAfterTheSameStep) {
+TEST(Balance, AllRanksChangeToTheSameSplitAfterTheSameStep) {
   run_threads(3, [](const Group& group) {
     Balance balance(group, 90);
     const double seconds = group.rank() == 1 ? 0.4 : 0.1;  // a fourth of the speed
@@ -70,7 +70,7 @@ TEST(Balance, AllRanksChangeToTheSameDivisionAfterTheSameStep) {
   });
 }
 
-TEST(Balance, WhatIsNotWorthItChangesNothing) {
+TEST(Balance, SmallGainsChangeNothing) {
   run_threads(2, [](const Group& group) {
     Balance balance(group, 64);
     for (int step = 0; step < 100; ++step)
@@ -83,8 +83,8 @@ TEST(Balance, WhatIsNotWorthItChangesNothing) {
   });
 }
 
-/// In float64 the order of additions leaves no trace that matters.
-TEST(Balance, WeightsAreThoseOfEvenShares) {
+/// In float64 the order of additions hardly matters.
+TEST(Balance, WeightsEqualThoseOfAnEvenSplit) {
   testing::TemporaryFolder folder;
   TrainConfig config = small_job();
   config.dtype = "float64";

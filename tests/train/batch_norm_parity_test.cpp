@@ -1,5 +1,5 @@
-// Training networks with batch norm on four workers is PyTorch's, number by number:
-// tests/reference/batch_norm.py has the recipe and made the reference.
+// Training networks with batch norm on four workers gives PyTorch's numbers. The reference is made
+// by tests/reference/batch_norm.py.
 #include "base/files.h"
 #include "engine/make_engine.h"
 #include "engine/torch/torch_engine.h"
@@ -42,14 +42,14 @@ void expect_close(const Digest& found, const Digest& expected, double tolerance,
   EXPECT_NEAR(found.norm, expected.norm, tolerance * expected.norm) << what;
 }
 
-/// Of all floating-point elements, tensors in the order of their names.
+/// All floating-point elements, tensors in the order of their names.
 Digest digest_of_state(std::vector<models::StoredTensor> tensors) {
   std::erase_if(tensors, [](const auto& tensor) { return !is_floating(tensor.type); });
   const std::vector<double> values = values_of(tensors);
   return digest_of(std::span(values));
 }
 
-/// A rank's shares of the reference's batches, in the order of the images.
+/// A rank's slices of the reference's batches, in the order of the images.
 Feed feed_of(const data::Loader& loader, const Group& group) {
   return Feed(loader, {.count = kSteps * kBatch, .batch = kBatch, .shuffle = false},
               sync::shards_of(0, group.rank(), group.size()));
@@ -118,8 +118,8 @@ TEST_P(BatchNormParity, LossesWeightsAndStatisticsInFloat64AreThoseOfPyTorch) {
   });
 }
 
-/// Every tensor's gradient, but for those that are zero and have only rounding errors: biases that
-/// batch norm takes away again.
+/// The gradients of all tensors, except biases before batch norm: batch norm removes these, so
+/// their gradients are rounding errors around zero.
 void BatchNormParity::expect_gradients(const sync::Gradients& gradients, double tolerance) const {
   const nlohmann::json& expected = reference_.at("gradients_step1");
   EXPECT_EQ(gradients.parameters().size(), expected.size());
@@ -136,7 +136,7 @@ void BatchNormParity::expect_gradients(const sync::Gradients& gradients, double 
   }
 }
 
-/// One forward and backward on four ranks, with the averaging that ddp does.
+/// One forward and backward on four ranks, averaged by ddp.
 void BatchNormParity::check_gradients(DataType type, double tolerance) const {
   run_threads(config_.workers, [&](Group group) {
     engine::use_threads(1);

@@ -1,4 +1,4 @@
-// When a run stops by itself, and what it leaves behind then.
+// Early stopping: when a run stops, and its results.
 #include "train/policy/early_stop.h"
 
 #include <lockstep/error.h>
@@ -27,7 +27,7 @@ RunPolicy patience(int epochs) {
   return control;
 }
 
-TEST(EarlyStop, AccuracyIsEnoughAsSoonAsItIsReached) {
+TEST(EarlyStop, StopsAtTheFirstEpochWithTheAccuracy) {
   EarlyStop stop(accuracy(0.9));
   EXPECT_EQ(stop.after_epoch(1, 2.0, 0.899), "");
   EXPECT_EQ(stop.after_epoch(2, 3.0, 0.9),
@@ -45,7 +45,7 @@ TEST(EarlyStop, PatienceCountsEpochsInARowWithoutASmallerLoss) {
             "epochs");
 }
 
-TEST(EarlyStop, RemembersThroughACheckpoint) {
+TEST(EarlyStop, StateSurvivesACheckpoint) {
   const RunPolicy control = patience(2);
   EarlyStop before(control);
   before.after_epoch(1, 1.0 / 3, 0);
@@ -59,7 +59,7 @@ TEST(EarlyStop, RemembersThroughACheckpoint) {
   EXPECT_TRUE(EarlyStop({}).state().empty());
 }
 
-TEST(EarlyStop, WhatMakesNoSenseIsRefused) {
+TEST(EarlyStop, InvalidOptionsAreRefused) {
   TrainConfig config = small_job();
   config.epochs = 5;
   const auto refused = [&](const RunPolicy& policy, const std::string& part) {
@@ -81,7 +81,7 @@ TEST(EarlyStop, WhatMakesNoSenseIsRefused) {
   config.validate();
 }
 
-/// LeNet-5 that does not learn at a rate of 0: every test is the first one's equal.
+/// LeNet-5 with a learning rate of 0: all tests have the same result.
 class StoppedEarly : public ::testing::Test {
  protected:
   StoppedEarly() {
@@ -97,7 +97,7 @@ class StoppedEarly : public ::testing::Test {
   TrainConfig config_;
 };
 
-TEST_F(StoppedEarly, EndsWellAndSaysWhy) {
+TEST_F(StoppedEarly, SummaryNamesTheReason) {
   const run::Summary summary = train_on_threads(config_);
   EXPECT_EQ(summary.epochs, 4u);
   EXPECT_EQ(summary.iterations, 4u * 7);
@@ -112,7 +112,7 @@ TEST_F(StoppedEarly, EndsWellAndSaysWhy) {
   }
 }
 
-TEST_F(StoppedEarly, ARunThatGoesOnCountsTheEpochsBefore) {
+TEST_F(StoppedEarly, AResumedRunCountsEarlierEpochs) {
   config_.checkpoint_every = 7;  // after an epoch's test
   config_.iterations = 14;
   EXPECT_EQ(train_on_threads(config_).stopped, "");
@@ -124,7 +124,7 @@ TEST_F(StoppedEarly, ARunThatGoesOnCountsTheEpochsBefore) {
   EXPECT_EQ(metrics_of(config_.run_dir, "test").size(), 4u);
 }
 
-TEST_F(StoppedEarly, TestsOnTheWayChangeNoWeights) {
+TEST_F(StoppedEarly, TestsBetweenEpochsChangeNoWeights) {
   config_.learning_rate = 0.01;
   config_.epochs = 2;
   config_.policy = accuracy(1);

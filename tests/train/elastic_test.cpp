@@ -1,4 +1,4 @@
-// What workers of an elastic run bring to a new group, and which runs can be elastic.
+// The state that workers of an elastic run share in a new group, and the runs that can be elastic.
 #include "train/elastic/run_state.h"
 #include "train/training.h"
 
@@ -16,7 +16,7 @@ TrainConfig elastic_job() {
   return config;
 }
 
-/// The state of a run after so many steps.
+/// The state of a run after this number of steps.
 RunState state_after(std::size_t steps) {
   const auto number = static_cast<float>(steps);
   const auto* bytes = reinterpret_cast<const std::byte*>(&number);
@@ -28,7 +28,7 @@ RunState state_after(std::size_t steps) {
           {{record, record}}};
 }
 
-TEST(Elastic, AllRanksGetTheStateOfTheFurthest) {
+TEST(Elastic, AllRanksGetTheMostAdvancedState) {
   const TrainConfig config = elastic_job();
   run_threads(4, [&](Group group) {
     std::optional<RunState> state;  // of rank 3, which joins
@@ -44,7 +44,7 @@ TEST(Elastic, AllRanksGetTheStateOfTheFurthest) {
   });
 }
 
-TEST(Elastic, RanksThatAreEquallyFarKeepTheirState) {
+TEST(Elastic, RanksWithEqualProgressKeepTheirState) {
   const TrainConfig config = elastic_job();
   run_threads(2, [&](Group group) {
     std::optional<RunState> nothing;
@@ -56,7 +56,7 @@ TEST(Elastic, RanksThatAreEquallyFarKeepTheirState) {
   });
 }
 
-TEST(Elastic, RefusesWhatDiesWithAWorker) {
+TEST(Elastic, RefusesMethodsWhoseStateDiesWithAWorker) {
   const auto expect_refused = [](const std::function<void(TrainConfig&)>& change,
                                  const std::string& words) {
     TrainConfig config = elastic_job();

@@ -1,4 +1,4 @@
-// The feed gives every rank its share of what the sampler plans, epoch after epoch.
+// The feed gives every rank its slices of the sampler's batches, in every epoch.
 #include "train/feed.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,7 @@
 namespace lockstep::internal::train {
 namespace {
 
-/// Pixel values are the image's number; large enough that batches are loaded ahead of time if
-/// `big`.
+/// The pixels of an image have its number as their value. `big` images are loaded ahead of time.
 data::Loader numbered(std::size_t count, bool big) {
   auto images = std::make_shared<data::Images>();
   images->shape = big ? data::ImageShape{3, 128, 128} : data::ImageShape{1, 1, 1};
@@ -24,13 +23,13 @@ data::Loader numbered(std::size_t count, bool big) {
                       0);
 }
 
-/// Whether images are big, and how many threads are asked for.
+/// Whether images are big, and the number of loader threads.
 class FeedTest : public ::testing::TestWithParam<std::tuple<bool, int>> {};
 
 INSTANTIATE_TEST_SUITE_P(Sizes, FeedTest,
                          ::testing::Combine(::testing::Bool(), ::testing::Values(0, 3)));
 
-TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
+TEST_P(FeedTest, DividesTheSamplersBatchesAmongRanks) {
   constexpr std::size_t kImages = 22;
   const auto [big, threads] = GetParam();
   const data::Loader loader = numbered(kImages, big);
@@ -61,7 +60,7 @@ TEST_P(FeedTest, IsTheSamplersPlanSharedOut) {
   }
 }
 
-TEST(Feed, OfAWorkerWithSeveralShardsHasThemOneAfterAnother) {
+TEST(Feed, LoadsTheShardsOfAWorkerInTurn) {
   const data::Loader loader = numbered(22, false);
   const data::SamplerOptions options{.count = 22, .batch = 8, .seed = 3};
   Feed both(loader, options, sync::shards_of(4, 1, 2));
@@ -82,7 +81,7 @@ TEST(Feed, OfAWorkerWithSeveralShardsHasThemOneAfterAnother) {
     }
 }
 
-TEST_P(FeedTest, InPartsHasTheSameImagesInTheSameOrder) {
+TEST_P(FeedTest, PartsHaveTheSameImagesInTheSameOrder) {
   const auto [big, threads] = GetParam();
   const data::Loader loader = numbered(22, big);
   const data::SamplerOptions options{.count = 22, .batch = 8, .seed = 3};

@@ -1,4 +1,4 @@
-// However gradients are synchronised, the weights that come out are those of one worker alone.
+// With every sync method, the final weights equal those of one worker.
 #include "support/temporary_folder.h"
 #include "sync/sync_method.h"
 #include "train/training.h"
@@ -17,7 +17,8 @@ struct Trained {
   std::vector<double> weights;
 };
 
-/// 50 iterations: seven epochs, each with a last batch of 4 images, and the first of an eighth.
+/// 50 iterations: seven epochs, each with a last batch of 4 images, and the first batch of an
+/// eighth.
 Trained run(int workers, const std::string& sync, double bucket_mb = 25) {
   const testing::TemporaryFolder folder;
   TrainConfig config = small_job();
@@ -27,14 +28,15 @@ Trained run(int workers, const std::string& sync, double bucket_mb = 25) {
   config.iterations = 50;
   config.first_bucket_mb = std::min(1.0, bucket_mb);
   config.bucket_mb = bucket_mb;
-  if (sync != "local-sgd") config.policy.check_every = 3;  // equal on the way, too
+  if (sync != "local-sgd")
+    config.policy.check_every = 3;  // weights are equal during the training as well
   config.save = folder.path() / "weights.safetensors";
   Trained result{train_on_threads(config), {}};
   result.weights = weights_in(config.save);
   return result;
 }
 
-/// The same, trained once and kept.
+/// The result of one worker, computed once.
 const Trained& trained(int workers, const std::string& sync) {
   static std::map<std::pair<int, std::string>, Trained> kept;
   auto found = kept.find({workers, sync});
@@ -46,14 +48,15 @@ const std::string& hash(int workers, const std::string& sync) {
   return trained(workers, sync).summary.weights_sha256;
 }
 
-/// Without local-sgd, which does not make the updates of one worker.
+/// All methods except local-sgd, whose updates are not those of one worker.
 std::vector<std::string> exact_methods() {
   std::vector<std::string> names = sync::method_names();
   std::erase(names, "local-sgd");
   return names;
 }
 
-/// 3 workers have uneven shares of every batch; of 5, one has no image of an epoch's last batch.
+/// 3 workers have slices of different sizes; of 5 workers, one has no image of an epoch's last
+/// batch.
 class MethodsAgree : public ::testing::TestWithParam<std::tuple<int, std::string>> {};
 
 INSTANTIATE_TEST_SUITE_P(All, MethodsAgree,
@@ -61,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(All, MethodsAgree,
                                             ::testing::ValuesIn(exact_methods())),
                          [](const auto& info) { return name_of_case(info.param); });
 
-TEST_P(MethodsAgree, TheWeightsAreThoseOfOneWorker) {
+TEST_P(MethodsAgree, WeightsEqualThoseOfOneWorker) {
   const auto& [workers, sync] = GetParam();
   const auto& [summary, weights] = trained(workers, sync);
   EXPECT_EQ(summary.iterations, 50u);
@@ -77,7 +80,7 @@ TEST(SameBits, MethodsThatAddInTheSameOrderEndWithTheSameBits) {
       EXPECT_EQ(hash(workers, sync), hash(workers, "gather-scatter")) << sync << " × " << workers;
 }
 
-TEST(SameBits, ARunRepeats) {
+TEST(SameBits, TheSameRunGivesTheSameBits) {
   EXPECT_EQ(run(1, "ddp").summary.weights_sha256, hash(1, "ddp"));
   for (const std::string& sync : sync::method_names())
     EXPECT_EQ(run(4, sync).summary.weights_sha256, hash(4, sync)) << sync;

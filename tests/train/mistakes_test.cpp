@@ -1,4 +1,4 @@
-// Mistakes made on purpose do what they are said to do, and nothing else.
+// Each deliberate mistake has its documented effect and no other.
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 #include "train/config/mistake.h"
@@ -20,7 +20,7 @@ class MistakeTest : public ::testing::Test {
     job.weight_decay = 0;
   }
 
-  /// The final weights, in the file of this name.
+  /// The final weights of a run, from the file of this name.
   std::vector<double> train(const TrainConfig& config, const std::string& name = "w") {
     TrainConfig named = config;
     named.save = folder_.path() / name;
@@ -45,14 +45,14 @@ class MistakeTest : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(MistakeTest, ASumIsAnAverageWithALongerStep) {
+TEST_F(MistakeTest, SumEqualsAnAverageWithALargerRate) {
   job.momentum = 0;
   const std::vector<double> summed = train_with("sum");
   job.learning_rate *= job.workers;
   EXPECT_LT(distance(summed, train(job)), 1e-6);
 }
 
-TEST_F(MistakeTest, TheSameShardIsTheSameAsTheFirstWorkerAlone) {
+TEST_F(MistakeTest, SameShardEqualsTrainingOnTheFirstWorkersImages) {
   job.shuffle = false;
   job.iterations = 1;
   const std::vector<double> same = train_with("same-shard");
@@ -62,25 +62,25 @@ TEST_F(MistakeTest, TheSameShardIsTheSameAsTheFirstWorkerAlone) {
   EXPECT_LT(distance(same, train(job)), 1e-6);
 }
 
-TEST_F(MistakeTest, TheSameOrderDiffersFromTheSecondEpochOn) {
+TEST_F(MistakeTest, SameOrderDiffersFromTheSecondEpochOn) {
   EXPECT_EQ(train_with("same-order"), train(job));
   job.epochs = 2;
   EXPECT_GT(distance(train_with("same-order"), train(job)), 1e-4);
 }
 
-TEST_F(MistakeTest, SynchronisingAfterTheUpdateLetsEveryWorkerTrainAlone) {
+TEST_F(MistakeTest, SyncAfterUpdateLetsWorkersTrainIndependently) {
   job.shuffle = false;
   job.iterations = 1;
   const std::vector<double> apart = train_with("sync-after-update");
   EXPECT_EQ(different_weights(), 2u);
-  // Rank 0's one step is that of a worker who has but its 8 images.
+  // Rank 0's only step equals that of a single worker with these 8 images.
   job.workers = 1;
   job.limit = 8;
   job.batch = 8;
   EXPECT_LT(distance(apart, train(job)), 1e-6);
 }
 
-TEST_F(MistakeTest, SynchronisingAfterTheUpdateHoldsForEveryMethod) {
+TEST_F(MistakeTest, SyncAfterUpdateWorksWithEveryMethod) {
   for (const std::string& method : sync::averaging_method_names()) {
     job.sync = method;
     job.first_bucket_mb = job.bucket_mb = 0.01;  // so that ddp has buckets to start early
@@ -96,7 +96,7 @@ TEST_F(MistakeTest, DifferentWeightsStayDifferent) {
   EXPECT_EQ(different_weights(), 1u);
 }
 
-TEST_F(MistakeTest, IsRefusedUnlessItIsKnown) {
+TEST_F(MistakeTest, UnknownNamesAreRefused) {
   EXPECT_EQ(parse_mistake(""), Mistake::none);
   for (const std::string& name : mistake_names()) EXPECT_EQ(name_of(parse_mistake(name)), name);
   testing::expect_error<UsageError>([] { parse_mistake("typo"); },

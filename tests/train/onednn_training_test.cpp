@@ -1,4 +1,5 @@
-// Runs on the onednn engine: every sync method, checkpoints, and the way to and from torch.
+// Runs on the onednn engine: every sync method, checkpoints, and changes to and from the torch
+// engine.
 #include <lockstep/error.h>
 
 #include "base/files.h"
@@ -29,7 +30,7 @@ class OnednnTraining : public ::testing::Test {
     config_.epochs = 0;
     config_.iterations = 1;
   }
-  /// The summary of a run in a folder of its own.
+  /// Trains in a new folder; returns the summary.
   run::Summary train(const TrainConfig& config, const std::string& folder) {
     TrainConfig mine = config;
     mine.run_dir = folder_.path() / folder;
@@ -46,7 +47,7 @@ class OnednnTraining : public ::testing::Test {
   TrainConfig config_;
 };
 
-TEST_F(OnednnTraining, EndsNearWhereTheTorchEngineDoes) {
+TEST_F(OnednnTraining, EndsCloseToTheTorchEngine) {
   const run::Summary ours = train(config_, "ours");
   config_.engine = "torch";
   const run::Summary theirs = train(config_, "theirs");
@@ -66,7 +67,7 @@ TEST_F(OnednnTraining, EveryMethodEndsWithNearlyTheSameWeights) {
   }
 }
 
-TEST_F(OnednnTraining, GoesOnFromACheckpointWithTheSameBits) {
+TEST_F(OnednnTraining, ResumesWithTheSameBits) {
   config_.epochs = 0;
   config_.iterations = 9;
   config_.checkpoint_every = 5;
@@ -78,7 +79,7 @@ TEST_F(OnednnTraining, GoesOnFromACheckpointWithTheSameBits) {
   EXPECT_EQ(train(config_, "parts").weights_sha256, whole.weights_sha256);
 }
 
-TEST_F(OnednnTraining, GoesOnFromACheckpointOfTheTorchEngine) {
+TEST_F(OnednnTraining, ResumesFromACheckpointOfTheTorchEngine) {
   config_.epochs = 0;
   config_.iterations = 9;
   config_.checkpoint_every = 5;
@@ -93,7 +94,7 @@ TEST_F(OnednnTraining, GoesOnFromACheckpointOfTheTorchEngine) {
   EXPECT_LT(distance(weights("both"), weights("ours")), 1e-5);
 }
 
-TEST_F(OnednnTraining, BeginsWithSavedWeights) {
+TEST_F(OnednnTraining, StartsFromSavedWeights) {
   ask_for_a_step_of_vgg11();
   const run::Summary first = train(config_, "first");
   config_.init = folder_.path() / "first.safetensors";
@@ -102,14 +103,14 @@ TEST_F(OnednnTraining, BeginsWithSavedWeights) {
   EXPECT_EQ(train(config_, "second").weights_sha256, first.weights_sha256);
 }
 
-/// All of the model's convolutions are computed so.
+/// The recorded methods if all convolutions use this one.
 nlohmann::json with_method(nlohmann::json methods, const std::string& method) {
   for (auto& layer : methods)
     for (auto& pass : layer) pass = method;
   return methods;
 }
 
-TEST_F(OnednnTraining, LongResumesWithTheMethodsItBeganWith) {
+TEST_F(OnednnTraining, LongResumesWithTheMethodsOfTheFirstStart) {
   ask_for_a_step_of_vgg11();
   config_.checkpoint_every = 1;
   train(config_, "run");
@@ -119,7 +120,7 @@ TEST_F(OnednnTraining, LongResumesWithTheMethodsItBeganWith) {
   EXPECT_EQ(recorded["conv_methods"].size(), 8u);
   EXPECT_EQ(recorded["conv_methods"]["features.0"]["forward"], "direct");
 
-  // As if it had begun otherwise: on every machine one of these is not what was measured.
+  // Changes the record: on every machine at least one of these differs from the measured choice.
   config_.iterations = 2;
   config_.resume = true;
   for (const char* method : {"direct", "winograd"}) {
@@ -130,7 +131,7 @@ TEST_F(OnednnTraining, LongResumesWithTheMethodsItBeganWith) {
     EXPECT_EQ(again["conv_methods"], recorded["conv_methods"]);
     ++config_.iterations;
   }
-  // What nobody can have written is measured again.
+  // An invalid record is measured again.
   recorded["conv_methods"] = with_method(recorded["conv_methods"], "guessed");
   write_file(file, recorded.dump());
   train(config_, "run");
@@ -138,7 +139,7 @@ TEST_F(OnednnTraining, LongResumesWithTheMethodsItBeganWith) {
   EXPECT_EQ(again["conv_methods"]["features.0"]["forward"], "direct");
 }
 
-TEST_F(OnednnTraining, RecordsNoMethodsWhereNoneWereChosen) {
+TEST_F(OnednnTraining, RecordsMethodsOnlyIfTheyWereMeasured) {
   config_.convolutions = "fixed";
   train(config_, "run");
   const auto recorded = nlohmann::json::parse(read_file(folder_.path() / "run" / "config.json"));

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A value that the option allows and does not have.
+/// Another valid value of the option.
 json other_value(const run::Option& option) {
   const json value = run::value_of(option);
   if (!option.choices.empty())
@@ -27,7 +27,7 @@ json other_value(const run::Option& option) {
   return "some text, 'quoted'=1";
 }
 
-/// Every option has another value than by default.
+/// A configuration in which no option has its default.
 TrainConfig changed_config() {
   TrainConfig config;
   for (const run::Option& option : options_of(config)) run::set_value(option, other_value(option));
@@ -36,7 +36,7 @@ TrainConfig changed_config() {
   return config;
 }
 
-/// What `lockstep train` makes of these arguments; the first is "train".
+/// The configuration from the arguments of `lockstep train`; the first is "train".
 TrainConfig parsed(std::vector<std::string> arguments) {
   TrainConfig config;
   CLI::App app;
@@ -59,7 +59,7 @@ void expect_same(TrainConfig expected, TrainConfig found, const Which& which) {
   EXPECT_GT(compared, 40u);
 }
 
-TEST(Options, EveryOneHasANameAndAMeaning) {
+TEST(Options, EveryOptionHasANameAndHelp) {
   TrainConfig config;
   std::set<std::string> names;
   for (const run::Option& option : options_of(config)) {
@@ -70,7 +70,7 @@ TEST(Options, EveryOneHasANameAndAMeaning) {
   }
 }
 
-TEST(Options, EveryOneIsParsed) {
+TEST(Options, EveryOptionIsParsed) {
   TrainConfig config = changed_config();
   const run::Options options = options_of(config);
   std::vector<std::string> arguments{"train"};
@@ -80,7 +80,7 @@ TEST(Options, EveryOneIsParsed) {
   expect_same(config, parsed(arguments), [](const run::Option&) { return true; });
 }
 
-TEST(Options, WorkersThatMpirunStartsGetThem) {
+TEST(Options, WorkersUnderMpirunGetTheOptions) {
   const TrainConfig config = changed_config();
   expect_same(config, parsed(train_arguments(config)),
               [](const run::Option& option) { return option.forwarded; });
@@ -175,7 +175,7 @@ TEST(Options, ConfigJsonHasTheKeysThatVersion010Had) {
   EXPECT_EQ(recorded.at("init"), "");
 }
 
-TEST(Options, TheIdentityOfARunIsWhatItsStepsCompute) {
+TEST(Options, IdentityHasTheOptionsThatDecideAStep) {
   TrainConfig config;
   std::map<std::string, std::string> identity = identity_of(config);
   EXPECT_EQ(identity.size(), 31u);

@@ -1,4 +1,4 @@
-// Small networks of one's own, and batches for them.
+// Small networks and batches for tests of SequentialTrainer.
 #pragma once
 
 #include <lockstep/sequential_trainer.h>
@@ -16,7 +16,7 @@ inline torch::nn::Conv2d convolution(int from, int to) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(from, to, 3).padding(1));
 }
 
-/// The same weights every time.
+/// Always the same weights.
 inline torch::nn::Sequential smooth_network() {
   torch::manual_seed(3);
   return torch::nn::Sequential(convolution(3, 16), torch::nn::Tanh(), torch::nn::AvgPool2d(2),
@@ -29,7 +29,7 @@ struct Data {
   torch::Tensor labels;
 };
 
-/// Images `from` to `to` of the `count` that a step has.
+/// Images `from` to `to` of the `count` images of a step.
 inline Data batch(int step, std::int64_t count, std::int64_t from = 0, std::int64_t to = 1000) {
   auto generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(step));
   const torch::Tensor images =

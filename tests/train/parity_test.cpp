@@ -1,5 +1,4 @@
-// Training is PyTorch's, number by number: tests/reference/lenet5.py has the recipe and made the
-// reference.
+// Training gives PyTorch's numbers. The reference is made by tests/reference/lenet5.py.
 #include "base/files.h"
 #include "models/formula_weights.h"
 #include "models/model.h"
@@ -45,7 +44,7 @@ TrainConfig recipe(const std::filesystem::path& folder) {
   return config;
 }
 
-/// The mean over the ranks, whose shares are equal, of every iteration.
+/// The mean over the ranks, whose slices have equal sizes, of every iteration.
 std::vector<double> losses_of(const TrainConfig& config) {
   std::vector<double> losses(kSteps);
   const auto lines = metrics_of(config.run_dir, "iteration");

@@ -1,4 +1,4 @@
-// When the learning rate is lowered because a run learns no more.
+// Plateaus: the learning rate is lowered when the test loss stopped improving.
 #include "train/policy/plateau.h"
 
 #include <lockstep/error.h>
@@ -23,7 +23,7 @@ RunPolicy plateau(int epochs, double factor) {
 
 TEST(Plateau, LowersTheRateWhenPyTorchDoes) {
   // PyTorch's ReduceLROnPlateau(factor=0.5, patience=1, threshold=0): it waits one epoch more than
-  // its patience, and ours is the epochs it waits.
+  // its patience; our option is the number of epochs that it waits.
   const std::vector<double> losses{2, 1, 1, 1.5, 0.5, 0.7, 0.6, 0.6, 0.6, 0.4, 0.4};
   const std::vector<double> rates{1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.125};
   Plateau ours(plateau(2, 0.5));
@@ -34,14 +34,14 @@ TEST(Plateau, LowersTheRateWhenPyTorchDoes) {
   }
 }
 
-TEST(Plateau, ALossThatIsNoNumberIsNoProgress) {
+TEST(Plateau, NanIsNoImprovement) {
   Plateau ours(plateau(1, 0.5));
   EXPECT_TRUE(ours.after_epoch(std::nan("")));
   EXPECT_FALSE(ours.after_epoch(3));
   EXPECT_TRUE(ours.after_epoch(std::nan("")));
 }
 
-TEST(Plateau, RemembersThroughACheckpoint) {
+TEST(Plateau, StateSurvivesACheckpoint) {
   const RunPolicy control = plateau(2, 0.3);
   Plateau before(control);
   for (const double loss : {1.0 / 3, 1.0, 1.0, 1.0}) before.after_epoch(loss);
@@ -58,7 +58,7 @@ TEST(Plateau, RemembersThroughACheckpoint) {
   EXPECT_FALSE(Plateau({}).after_epoch(1));
 }
 
-TEST(Plateau, WhatMakesNoSenseIsRefused) {
+TEST(Plateau, InvalidOptionsAreRefused) {
   TrainConfig config = small_job();
   config.epochs = 5;
   const auto refused = [&](const RunPolicy& policy, const std::string& part) {
@@ -75,7 +75,7 @@ TEST(Plateau, WhatMakesNoSenseIsRefused) {
   config.validate();
 }
 
-TEST(Plateau, AllWorkersTakeTheLowerRateInTheSameStep) {
+TEST(Plateau, AllWorkersLowerTheRateInTheSameStep) {
   testing::TemporaryFolder folder;
   TrainConfig config = small_job();
   config.workers = 2;

@@ -1,4 +1,4 @@
-// Recipes in whole runs: what each option does to the weights, and what is refused.
+// Recipes in whole runs: the effect of each option on the weights, and invalid options.
 #include "train/config/recipe.h"
 
 #include <lockstep/error.h>
@@ -36,7 +36,7 @@ class RecipeTest : public ::testing::Test {
   TrainConfig config_ = small_job();
 };
 
-TEST_F(RecipeTest, AccumulationMakesTheStepsOfTheWholeBatch) {
+TEST_F(RecipeTest, AccumulationEqualsTheWholeBatch) {
   config_.engine = "torch";
   config_.dtype = "float64";
   const auto whole = values_of(trained(config_));
@@ -48,13 +48,13 @@ TEST_F(RecipeTest, AccumulationMakesTheStepsOfTheWholeBatch) {
   }
 }
 
-TEST_F(RecipeTest, AccumulationDoesSoInFloat32) {
+TEST_F(RecipeTest, AccumulationEqualsTheWholeBatchInFloat32) {
   const auto whole = values_of(trained(config_));
   config_.recipe.accumulate = 3;
   EXPECT_LT(distance(values_of(trained(config_)), whole), 1e-5);
 }
 
-TEST_F(RecipeTest, ShardsKeepTheirPromise) {
+TEST_F(RecipeTest, ShardsGiveTheSameBitsWithEveryRecipe) {
   config_.shards = 4;
   config_.momentum = 0.9;
   config_.recipe.accumulate = 2;
@@ -71,7 +71,7 @@ TEST_F(RecipeTest, ShardsKeepTheirPromise) {
   }
 }
 
-TEST_F(RecipeTest, ClippingKnowsNoBuckets) {
+TEST_F(RecipeTest, ClippingDoesNotDependOnBuckets) {
   config_.shards = 2;
   config_.workers = 2;
   config_.recipe.clip = 0.5;
@@ -84,7 +84,7 @@ TEST_F(RecipeTest, ClippingKnowsNoBuckets) {
   EXPECT_NE(train_on_threads(config_).weights_sha256, usual);
 }
 
-TEST_F(RecipeTest, AStepIsAsLongAsClippingAllows) {
+TEST_F(RecipeTest, ClippingLimitsTheStep) {
   config_.engine = "torch";
   config_.dtype = "float64";
   config_.momentum = config_.weight_decay = 0;
@@ -108,7 +108,7 @@ TEST_F(RecipeTest, AStepIsAsLongAsClippingAllows) {
   EXPECT_NEAR(most, 2e-4, 1e-15);
 }
 
-TEST_F(RecipeTest, TheRecordedRateIsTheOneThatWasUsed) {
+TEST_F(RecipeTest, TheRecordedRateIsTheRateOfTheStep) {
   config_.run_dir = folder_.path() / "run";
   config_.recipe.schedule = "cosine";
   config_.recipe.warmup = 3.0 / 7;
@@ -123,14 +123,15 @@ TEST_F(RecipeTest, TheRecordedRateIsTheOneThatWasUsed) {
                                : (1 + std::cos(M_PI * static_cast<double>(i - 3) / 6)) / 2;
     EXPECT_NEAR(lines[i].at("lr").get<double>(), full * share, 1e-12) << i;
   }
-  // A rate of 0 throughout changes nothing; one that falls to 0 changes less than one that stays.
+  // A rate of 0 changes no weights; a rate that decreases to 0 changes them less than a constant
+  // one.
   config_.run_dir.clear();
   const auto falling = values_of(trained(config_));
   config_.recipe.schedule = "constant";
   EXPECT_GT(distance(values_of(trained(config_)), falling), 1e-3);
 }
 
-TEST_F(RecipeTest, EveryOptimizerLearnsAndGoesOnFromACheckpoint) {
+TEST_F(RecipeTest, EveryOptimizerLearnsAndResumes) {
   config_.recipe.schedule = "step:2,0.5";
   config_.recipe.warmup = 0.5;
   config_.recipe.no_decay_bn_bias = true;
@@ -157,7 +158,7 @@ TEST_F(RecipeTest, EveryOptimizerLearnsAndGoesOnFromACheckpoint) {
   }
 }
 
-TEST_F(RecipeTest, ARunWhoseScheduleSpansItIsNotMadeLonger) {
+TEST_F(RecipeTest, ARunWithAScheduleOverItsLengthCannotBeExtended) {
   config_.recipe.schedule = "polynomial";
   config_.run_dir = folder_.path() / "run";
   config_.checkpoint_every = 4;
@@ -168,7 +169,7 @@ TEST_F(RecipeTest, ARunWhoseScheduleSpansItIsNotMadeLonger) {
                                     {"was made with --iterations 9, not 12"});
 }
 
-TEST_F(RecipeTest, BiasesCanBeSparedDecay) {
+TEST_F(RecipeTest, BiasesCanBeExcludedFromDecay) {
   for (const char* engine : {"torch", "auto"}) {
     TrainConfig config = config_;
     config.engine = engine;
@@ -187,7 +188,7 @@ TEST_F(RecipeTest, BiasesCanBeSparedDecay) {
   }
 }
 
-TEST_F(RecipeTest, WhatMakesNoSenseIsRefusedWithTheRange) {
+TEST_F(RecipeTest, InvalidOptionsAreRefusedWithTheRange) {
   auto expect_refusal = [](auto change, std::initializer_list<std::string_view> words) {
     TrainConfig config = small_job();
     config.epochs = 3;
@@ -233,7 +234,7 @@ TEST_F(RecipeTest, WhatMakesNoSenseIsRefusedWithTheRange) {
       {"--accumulate computes it in parts"});
 }
 
-TEST_F(RecipeTest, AWarmUpLongerThanSoManyIterationsIsRefused) {
+TEST_F(RecipeTest, AWarmUpLongerThanTheIterationsIsRefused) {
   config_.recipe.warmup = 2;
   testing::expect_error<UsageError>([&] { train_on_threads(config_); },
                                     {"--warmup is 2 epochs", "shorter than the training of 9"});

@@ -1,4 +1,4 @@
-// What every rank knows of every rank's iterations.
+// The records of all ranks' iterations on every rank.
 #include "train/elastic/replicated_recorder.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(ReplicatedRecorder, RankZeroGetsWholeRecordsInOrder) {
   });
 }
 
-TEST(ReplicatedRecorder, EveryRankKeepsTheNewestOfAll) {
+TEST(ReplicatedRecorder, EveryRankKeepsTheNewestRecordsOfAll) {
   run_threads(2, [](Group group) {
     ReplicatedRecorder recorder(group, [](int, std::span<const run::Record>) {}, {});
     for (int iteration = 1; iteration <= 5; ++iteration) {
@@ -57,7 +57,7 @@ TEST(ReplicatedRecorder, EveryRankKeepsTheNewestOfAll) {
   });
 }
 
-TEST(ReplicatedRecorder, OneRaisedHandIsSeenByAll) {
+TEST(ReplicatedRecorder, AFlagOfOneRankReachesAll) {
   run_threads(3, [](Group group) {
     ReplicatedRecorder recorder(group, [](int, std::span<const run::Record>) {}, {});
     EXPECT_FALSE(recorder.exchange(record_of(group.rank(), 1, 0), false));
@@ -65,7 +65,7 @@ TEST(ReplicatedRecorder, OneRaisedHandIsSeenByAll) {
   });
 }
 
-TEST(ReplicatedRecorder, RowsTravelAsNumbers) {
+TEST(ReplicatedRecorder, RowsAreConvertedToNumbersAndBack) {
   const std::deque<Row> rows{{record_of(0, 1, 0.25)},
                              {record_of(0, 2, 0.5), record_of(1, 2, 0.75)}};
   const std::deque<Row> back = rows_from(to_numbers(rows));

@@ -1,4 +1,4 @@
-// A run leaves a folder that says what was asked for, what happened and what came out.
+// The folder of a run: its options, its measurements and its results.
 #include "run/run_folder.h"
 
 #include <lockstep/error.h>
@@ -59,14 +59,14 @@ Names words(std::string_view text) {
   return {parts.begin(), parts.end()};
 }
 
-TEST_F(FinishedRun, HasItsFilesAndNoOthers) {
+TEST_F(FinishedRun, HasExactlyItsFiles) {
   Names files;
   for (const auto& entry : std::filesystem::directory_iterator(run_dir()))
     files.insert(entry.path().filename());
   EXPECT_EQ(files, (Names{"config.json", "metrics.jsonl", "summary.json", "trace.json"}));
 }
 
-TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
+TEST_F(FinishedRun, ConfigHasTheOptions) {
   const nlohmann::json expected = {{"format", 1},
                                    {"model", "lenet5"},
                                    {"data", "mnist"},
@@ -142,7 +142,7 @@ TEST_F(FinishedRun, ConfigSaysWhatWasAskedFor) {
   EXPECT_EQ(config, expected);
 }
 
-TEST_F(FinishedRun, ConfigSaysWhatItComesToAndWhereItRan) {
+TEST_F(FinishedRun, ConfigHasResolvedValuesAndTheMachine) {
   const nlohmann::json config = read("config.json");
   EXPECT_EQ(config.at("command"), "lockstep train 'as typed'");
   EXPECT_EQ(config.at("version"), version());
@@ -239,7 +239,7 @@ TEST_F(FinishedRun, SummaryReadsBackAsItWasReturned) {
   EXPECT_EQ(to_json(run::read_summary(run_dir())), to_json(summary_));
 }
 
-TEST_F(FinishedRun, SummaryCountsWhatWasTrained) {
+TEST_F(FinishedRun, SummaryCountsEpochsAndIterations) {
   EXPECT_EQ(summary_.method, "ddp");
   EXPECT_EQ(summary_.sync, "ddp");
   EXPECT_EQ(summary_.algorithm, "auto");
@@ -286,7 +286,7 @@ void expect_sound_shares(const Part& part) {
   EXPECT_LE(part.compute_share + part.exposed_communication_share + part.data_share, 1);
 }
 
-TEST_F(FinishedRun, SharesAreBetweenNothingAndAll) {
+TEST_F(FinishedRun, FractionsAreBetweenZeroAndOne) {
   expect_sound_shares(summary_);
   ASSERT_EQ(summary_.ranks.size(), 2u);
   for (const run::RankSummary& rank : summary_.ranks) {
@@ -300,7 +300,7 @@ TEST_F(FinishedRun, SharesAreBetweenNothingAndAll) {
   EXPECT_LE(summary_.seconds_per_iteration.p50, summary_.seconds_per_iteration.p90);
 }
 
-TEST(RunFolder, StartsAnewOverAnOldRun) {
+TEST(RunFolder, ANewRunReplacesAnOldOne) {
   const testing::TemporaryFolder folder;
   TrainConfig config = small_job();
   config.run_dir = folder.path();
@@ -311,7 +311,7 @@ TEST(RunFolder, StartsAnewOverAnOldRun) {
   EXPECT_EQ(run::read_summary(folder.path()).iterations, 3u);
 }
 
-TEST(RunFolder, AnOldSummaryGoesWhenANewRunBegins) {
+TEST(RunFolder, ANewRunRemovesTheOldSummary) {
   const testing::TemporaryFolder folder;
   folder.write("summary.json", "{}");
   const run::RunFolder begun(folder.path(), to_json(small_job()), {});
@@ -320,7 +320,7 @@ TEST(RunFolder, AnOldSummaryGoesWhenANewRunBegins) {
                                    {"summary.json: cannot open: No such file"});
 }
 
-TEST(RunFolder, ALossThatWentAstrayIsReadBackAsNoNumber) {
+TEST(RunFolder, ANanLossIsReadBackAsNan) {
   const testing::TemporaryFolder folder;
   run::Summary summary;
   summary.train_loss = summary.test_loss = std::numeric_limits<double>::quiet_NaN();
@@ -332,14 +332,14 @@ TEST(RunFolder, ALossThatWentAstrayIsReadBackAsNoNumber) {
   EXPECT_TRUE(std::isnan(read.ranks.at(0).train_loss));
 }
 
-TEST(RunFolder, AnOldReportGoesWhenANewRunBegins) {
+TEST(RunFolder, ANewRunRemovesTheOldReport) {
   const testing::TemporaryFolder folder;
   folder.write("report.html", "of another run");
   const run::RunFolder begun(folder.path(), to_json(small_job()), {});
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "report.html"));
 }
 
-TEST(RunFolder, ASummaryThatIsNoneIsRefused) {
+TEST(RunFolder, AMalformedSummaryIsRefused) {
   const testing::TemporaryFolder folder;
   folder.write("summary.json", "{\"method\": ");
   testing::expect_error<FileError>([&] { run::read_summary(folder.path()); },

@@ -1,4 +1,4 @@
-// Ranks that were not given the same job learn so before the first step.
+// Ranks with different jobs get an error before the first step.
 #include "train/config/same_job.h"
 
 #include <lockstep/error.h>
@@ -18,7 +18,7 @@ using testing::RankKind;
 
 using Change = std::function<void(TrainConfig&)>;
 
-/// What the ranks of a run throw whose rank 1 has a configuration of its own.
+/// The errors of the ranks of a run in which rank 1 has a changed configuration.
 std::vector<std::string> errors_with(const Change& change, const Change& common = {}) {
   TrainConfig config = small_job();
   config.workers = 2;
@@ -56,7 +56,7 @@ TEST(SameJob, EveryOptionThatMattersIsCompared) {
   expect_named([](TrainConfig& c) { c.restarted = true; }, "restarted false", "restarted true");
 }
 
-TEST(SameJob, TheOptionThatWasGivenIsNamedAndNoneThatFollowsFromIt) {
+TEST(SameJob, TheGivenOptionIsNamedAndNotAResolvedOne) {
   expect_named([](TrainConfig& c) { c.shards = 2; }, "shards 0", "shards 2");
   expect_named([](TrainConfig& c) { c.recipe.lr_scale = "linear"; }, "lr_scale none",
                "lr_scale linear");
@@ -79,7 +79,7 @@ TEST(SameJob, ThreadsAreComparedOnlyWhereResultsDependOnThem) {
         << error;
 }
 
-TEST(SameJob, WhereAHostKeepsItsDataIsItsOwnAffair) {
+TEST(SameJob, HostsMayKeepTheirDataInDifferentFolders) {
   const testing::TemporaryFolder folder;
   std::filesystem::copy(small_job().data_dir / "mnist", folder.path() / "mnist");
   const Change elsewhere = [&](TrainConfig& c) {
@@ -89,7 +89,7 @@ TEST(SameJob, WhereAHostKeepsItsDataIsItsOwnAffair) {
   for (const std::string& error : errors_with(elsewhere)) EXPECT_EQ(error, "");
 }
 
-TEST(SameJob, SyntheticImagesOfAnotherSeedAreOtherData) {
+TEST(SameJob, SyntheticImagesOfAnotherSeedDiffer) {
   const Change synthetic = [](TrainConfig& c) { c.data = "synthetic:1x32x32,train=100,test=20"; };
   for (const std::string& error : errors_with([](TrainConfig&) {}, synthetic)) EXPECT_EQ(error, "");
   TrainConfig config = small_job();

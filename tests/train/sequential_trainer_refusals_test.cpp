@@ -1,4 +1,4 @@
-// What SequentialTrainer refuses, and in which words.
+// Invalid arguments of SequentialTrainer, and its error messages.
 #include <lockstep/error.h>
 
 #include "support/errors.h"
@@ -21,7 +21,7 @@ class OnednnSequentialTrainerRefuses : public ::testing::Test {
                                         parts);
     });
   }
-  /// Once as training, once as evaluation.
+  /// In training and in evaluation.
   void expect_refused(const torch::Tensor& images, const torch::Tensor& labels,
                       std::initializer_list<std::string_view> parts) {
     run_threads(1, [&](const Group& group) {
@@ -33,7 +33,7 @@ class OnednnSequentialTrainerRefuses : public ::testing::Test {
   }
 };
 
-TEST_F(OnednnSequentialTrainerRefuses, NetworksThatTheEngineCannotHold) {
+TEST_F(OnednnSequentialTrainerRefuses, NetworksThatTheEngineDoesNotSupport) {
   expect_refused(
       nn::Sequential(convolution(3, 8), nn::Dropout(), nn::Flatten(), nn::Linear(8 * 64, kClasses)),
       {"layer 1", "Dropout", "DistributedDataParallel"});
@@ -49,7 +49,7 @@ TEST_F(OnednnSequentialTrainerRefuses, NetworksThatTheEngineCannotHold) {
   expect_refused(nn::Sequential(), {"last layer is Linear"});
 }
 
-TEST_F(OnednnSequentialTrainerRefuses, OptionsThatMakeNoSense) {
+TEST_F(OnednnSequentialTrainerRefuses, InvalidOptions) {
   expect_refused(smooth_network(), {"batch is 0"}, {.batch = 0});
   expect_refused(smooth_network(), {"the momentum is 1"}, {.momentum = 1});
   expect_refused(smooth_network(), {"Nesterov", "momentum"}, {.nesterov = true});
@@ -72,7 +72,7 @@ TEST_F(OnednnSequentialTrainerRefuses, ImagesAndLabelsOfAnotherKind) {
   expect_refused(images, wrong, {"label 3 is -1"});
 }
 
-TEST_F(OnednnSequentialTrainerRefuses, BatchesThatCannotBeRight) {
+TEST_F(OnednnSequentialTrainerRefuses, InvalidBatches) {
   run_threads(1, [&](const Group& group) {
     SequentialTrainer trainer(smooth_network(), kImage, group, kOptions);
     const auto [images, labels] = batch(0, 8);

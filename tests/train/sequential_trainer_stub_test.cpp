@@ -1,4 +1,4 @@
-// In a build without the onednn engine.
+// SequentialTrainer in a build without the onednn engine.
 #include <lockstep/error.h>
 #include <lockstep/sequential_trainer.h>
 
@@ -9,7 +9,7 @@
 namespace lockstep::internal {
 namespace {
 
-TEST(SequentialTrainerWithoutOnednn, SaysSo) {
+TEST(SequentialTrainerWithoutOnednn, TheConstructorThrows) {
   run_threads(1, [](const Group& group) {
     const torch::nn::Sequential network(torch::nn::Flatten(), torch::nn::Linear(4, 2));
     testing::expect_error<UsageError>(

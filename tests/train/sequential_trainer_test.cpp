@@ -1,4 +1,4 @@
-// Networks of one's own on the onednn engine: beside torch, and on several ranks.
+// SequentialTrainer: compared with torch, and on several ranks.
 #include <lockstep/error.h>
 #include <lockstep/sync_batch_norm.h>
 
@@ -21,7 +21,7 @@ nn::Sequential normalised_network() {
                         nn::Linear(20 * 4 * 4, kClasses));
 }
 
-/// Trains the module itself, by torch, on whole batches of 8.
+/// Trains the module with torch, on whole batches of 8.
 void train_by_torch(nn::Sequential& network) {
   torch::optim::SGD sgd(network->parameters(), torch::optim::SGDOptions(kOptions.learning_rate)
                                                    .momentum(kOptions.momentum)
@@ -36,7 +36,7 @@ void train_by_torch(nn::Sequential& network) {
   }
 }
 
-/// |a − b| / |b| of everything that two networks hold.
+/// |a − b| / |b| over all parameters and buffers of two networks.
 double distance(const nn::Sequential& a, const nn::Sequential& b) {
   double difference = 0, norm = 0;
   auto add = [&](const torch::Tensor& mine, const torch::Tensor& other) {
@@ -50,8 +50,8 @@ double distance(const nn::Sequential& a, const nn::Sequential& b) {
   return std::sqrt(difference / norm);
 }
 
-/// What rank 0 has when ranks trained on slices of the same batches of 8; `split` is where the last
-/// rank's begins. Batch norm is over all ranks.
+/// Trains on several ranks, with batch norm over all ranks, on slices of the same batches of 8. The
+/// last rank's slice begins at `split`. Returns rank 0's module.
 nn::Sequential train_on_ranks(int ranks, std::int64_t split,
                               nn::Sequential (*make)() = smooth_network) {
   nn::Sequential result = make();
@@ -70,7 +70,7 @@ nn::Sequential train_on_ranks(int ranks, std::int64_t split,
   return result;
 }
 
-TEST(OnednnSequentialTrainer, TrainsAsTorchDoes) {
+TEST(OnednnSequentialTrainer, TrainsLikeTorch) {
   for (auto make : {smooth_network, normalised_network}) {
     nn::Sequential theirs = make(), ours = make();
     train_by_torch(theirs);
@@ -87,21 +87,21 @@ TEST(OnednnSequentialTrainer, TrainsAsTorchDoes) {
   }
 }
 
-TEST(OnednnSequentialTrainer, RanksThatNormaliseTogetherLearnWhatTorchDoesOnTheWholeBatch) {
+TEST(OnednnSequentialTrainer, RanksWithSyncedNormsEqualTorchOnTheWholeBatch) {
   nn::Sequential theirs = normalised_network();
   train_by_torch(theirs);
   for (const std::int64_t split : {5, 8})  // the latter leaves rank 1 without images
     EXPECT_LT(distance(train_on_ranks(2, split, normalised_network), theirs), 1e-4) << split;
 }
 
-TEST(OnednnSequentialTrainer, TwoRanksLearnWhatOneDoesHoweverTheyShareTheBatch) {
+TEST(OnednnSequentialTrainer, TwoRanksEqualOneForAnySplitOfTheBatch) {
   const nn::Sequential alone = train_on_ranks(1, 0);
   EXPECT_GT(distance(alone, smooth_network()), 1e-2);
   for (const std::int64_t split : {4, 5, 8})
     EXPECT_LT(distance(train_on_ranks(2, split), alone), 1e-5) << split;
 }
 
-TEST(OnednnSequentialTrainer, RanksBeginWithRankZerosWeightsAndEndWithTheSame) {
+TEST(OnednnSequentialTrainer, RanksStartWithRankZerosWeightsAndEndEqual) {
   std::vector<nn::Sequential> networks{normalised_network(), normalised_network()};
   for (torch::Tensor& tensor : networks[1]->parameters()) tensor.data().add_(1);
   run_threads(2, [&](const Group& group) {
@@ -117,7 +117,7 @@ TEST(OnednnSequentialTrainer, RanksBeginWithRankZerosWeightsAndEndWithTheSame) {
   EXPECT_GT(distance(networks[0], normalised_network()), 1e-3);
 }
 
-TEST(OnednnSequentialTrainer, WhatItHasLearntIsTheModulesAfterwards) {
+TEST(OnednnSequentialTrainer, WeightsAreCopiedBackToTheModule) {
   run_threads(1, [&](const Group& group) {
     nn::Sequential network = normalised_network();
     SequentialTrainer trainer(network, kImage, group, kOptions);
@@ -138,7 +138,7 @@ TEST(OnednnSequentialTrainer, WhatItHasLearntIsTheModulesAfterwards) {
   });
 }
 
-TEST(OnednnSequentialTrainer, CopiesItsModuleSoThatItMayChange) {
+TEST(OnednnSequentialTrainer, TheModuleMayChangeAfterConstruction) {
   run_threads(1, [&](const Group& group) {
     nn::Sequential network = normalised_network(), untouched = normalised_network();
     SequentialTrainer trainer(network, kImage, group, kOptions);
@@ -153,7 +153,7 @@ TEST(OnednnSequentialTrainer, CopiesItsModuleSoThatItMayChange) {
   });
 }
 
-TEST(OnednnSequentialTrainer, TakesTensorsOfAnyStridesAndAnotherLearningRate) {
+TEST(OnednnSequentialTrainer, AcceptsAnyStridesAndANewLearningRate) {
   run_threads(1, [&](const Group& group) {
     nn::Sequential first = smooth_network(), second = smooth_network();
     for (torch::Tensor& tensor : second->parameters())

@@ -15,8 +15,8 @@
 namespace lockstep::internal::train {
 namespace {
 
-/// 10 images a step on 4 shards, so that their shares differ in size; the last batch of an epoch
-/// has 3, so that one shard has none.
+/// 10 images per step on 4 shards, so that slices differ in size. The last batch of an epoch has 3
+/// images, so that one shard has none.
 TrainConfig sharded_job(const std::string& engine) {
   TrainConfig config = small_job();
   config.engine = engine;
@@ -27,13 +27,13 @@ TrainConfig sharded_job(const std::string& engine) {
   return config;
 }
 
-/// What must not depend on the workers.
+/// The results that must not depend on the workers.
 std::string outcome(const run::Summary& summary) {
   return fmt::format("{} {} {} {} {}", summary.weights_sha256, summary.buffers_sha256,
                      summary.train_loss, summary.test_loss, summary.test_accuracy);
 }
 
-/// Of an epoch that was resumed in its middle, the training loss may differ in its last digit.
+/// The training loss of a resumed epoch may differ in its last digit.
 std::string outcome_but_for_training(const run::Summary& summary) {
   return fmt::format("{} {} {} {}", summary.weights_sha256, summary.buffers_sha256,
                      summary.test_loss, summary.test_accuracy);
@@ -53,7 +53,7 @@ class ShardedTraining : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Engines, ShardedTraining, ::testing::ValuesIn(engines()),
                          [](const auto& info) { return info.param; });
 
-TEST_P(ShardedTraining, EndsAlikeOnAnyNumberOfWorkers) {
+TEST_P(ShardedTraining, GivesTheSameBitsOnAnyNumberOfWorkers) {
   const std::string alone = outcome(train_on_threads(config_));
   for (int workers : {2, 4}) {
     config_.workers = workers;
@@ -61,7 +61,7 @@ TEST_P(ShardedTraining, EndsAlikeOnAnyNumberOfWorkers) {
   }
 }
 
-TEST_P(ShardedTraining, EndsAlikeByEveryMethodAndBucketSize) {
+TEST_P(ShardedTraining, GivesTheSameBitsWithEveryMethodAndBucketSize) {
   config_.workers = 2;
   const std::string ddp = outcome(train_on_threads(config_));
   config_.bucket_mb = config_.first_bucket_mb = 0.01;
@@ -73,7 +73,7 @@ TEST_P(ShardedTraining, EndsAlikeByEveryMethodAndBucketSize) {
   }
 }
 
-TEST_P(ShardedTraining, OfANetworkWithBatchNormEndsAlike) {
+TEST_P(ShardedTraining, GivesTheSameBitsWithBatchNorm) {
   config_.model = "resnet18";
   config_.data = "cifar10";
   config_.limit = 16;
@@ -82,13 +82,13 @@ TEST_P(ShardedTraining, OfANetworkWithBatchNormEndsAlike) {
   const run::Summary alone = train_on_threads(config_);
   config_.workers = 4;
   EXPECT_EQ(outcome(train_on_threads(config_)), outcome(alone));
-  // Two shards are another computation: batch norm is over other images.
+  // With two shards, batch norm uses other images, so results differ.
   config_.shards = 2;
   config_.workers = 2;
   EXPECT_NE(train_on_threads(config_).weights_sha256, alone.weights_sha256);
 }
 
-TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfWorkers) {
+TEST_P(ShardedTraining, ResumesOnAnotherNumberOfWorkers) {
   testing::TemporaryFolder folder;
   config_.epochs = 0;
   config_.iterations = 7;
@@ -104,8 +104,8 @@ TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfWorkers) {
   EXPECT_EQ(train_on_threads(config_).weights_sha256, whole.weights_sha256);
 }
 
-/// Statistics of batch norm too: each shard keeps its own, whoever hosts it and wherever it stops.
-TEST_P(ShardedTraining, LongWithBatchNormResumesWithAnotherNumberOfWorkers) {
+/// Each shard keeps its own batch norm statistics, on any worker and after a restart.
+TEST_P(ShardedTraining, LongWithBatchNormResumesOnAnotherNumberOfWorkers) {
   testing::TemporaryFolder folder;
   config_.model = "vgg11";
   config_.data = "synthetic:train=16,test=4";
@@ -125,8 +125,8 @@ TEST_P(ShardedTraining, LongWithBatchNormResumesWithAnotherNumberOfWorkers) {
   EXPECT_EQ(outcome_but_for_training(train_on_threads(config_)), outcome_but_for_training(whole));
 }
 
-TEST(Sharding, WithOneShardAWorkerIsTheOrdinaryRun) {
-  // The ordinary run averages, where this one adds up: on 4 workers exactly a quarter each.
+TEST(Sharding, OneShardPerWorkerEqualsARunWithoutShards) {
+  // The run without shards averages, the other one sums with weights of exactly a quarter.
   TrainConfig config = small_job();
   config.engine = "torch";
   config.workers = 4;
@@ -150,7 +150,7 @@ TEST(Sharding, FixesThreadsAndConvolutions) {
   EXPECT_EQ(config.convolution_choice(), "direct");
 }
 
-TEST(Sharding, RefusesWhatItCannotKeep) {
+TEST(Sharding, RefusesImpossibleCombinations) {
   auto expect_refusal = [](auto change, std::string_view words) {
     TrainConfig config = small_job();
     config.shards = 4;

@@ -1,5 +1,5 @@
-// One training step, with an engine that needs no torch: what the training loop and
-// SequentialTrainer share.
+// One training step, which the training loop and SequentialTrainer share, with an engine without
+// torch.
 #include "optim/sgd.h"
 #include "support/errors.h"
 #include "sync/methods/ddp.h"
@@ -53,7 +53,7 @@ class FakeEngine : public engine::Engine {
   Ready ready_;
 };
 
-/// As many images in every step.
+/// The same number of images in every step.
 class Images : public BatchSource {
  public:
   Images(std::size_t mine, std::size_t all) : all_(all) { batch_.labels.resize(mine); }
@@ -94,7 +94,7 @@ TEST(Step, AveragesOverImagesWhereRanksHaveDifferentNumbers) {
   });
 }
 
-TEST(Step, ThatFailsOnOneRankChangesNoWeightsAndTheNextOneWorks) {
+TEST(Step, AFailureOnOneRankChangesNoWeightsAndTheNextStepWorks) {
   run_threads(2, [](Group group) {
     auto made = std::make_unique<FakeEngine>();
     FakeEngine& engine = *made;

@@ -1,5 +1,5 @@
-// With batch norm over all workers, N of them train what one trains on the whole batch: weights,
-// statistics and losses, in float64 to 1e-9.
+// With batch norm over all workers, N workers compute what one worker computes on the whole batch:
+// weights, statistics and losses, to 1e-9 in float64.
 #include <lockstep/error.h>
 
 #include "base/files.h"
@@ -30,7 +30,7 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 
-/// What all ranks have after some steps.
+/// The results after some steps, which are equal on all ranks.
 struct Trained {
   std::vector<double> losses;  ///< of the global batches
   std::vector<double> weights, statistics;
@@ -92,7 +92,7 @@ Trained train_small(const std::string& model, int workers, const std::string& sy
                {.count = 13, .batch = 10, .seed = 3}, 3);
 }
 
-/// Trained once and kept.
+/// Computed once.
 const Trained& alone(const std::string& model) {
   static std::map<std::string, Trained> kept;
   auto found = kept.find(model);
@@ -124,13 +124,13 @@ INSTANTIATE_TEST_SUITE_P(LongResNet, SyncBatchNormTraining,
                          ::testing::Combine(::testing::Values("resnet18"), ::testing::Values(4),
                                             ::testing::Values("all-reduce", "ddp")));
 
-TEST_P(SyncBatchNormTraining, IsThatOfOneWorkerOnTheWholeBatch) {
+TEST_P(SyncBatchNormTraining, EqualsOneWorkerOnTheWholeBatch) {
   const auto& [model, workers, sync] = GetParam();
   expect_equal(train_small(model, workers, sync), alone(model));
 }
 
-/// So that the tests above could fail.
-TEST(SyncBatchNormTrainingOff, StatisticsOfEachWorkerTrainSomethingElse) {
+/// Shows that the tests above can fail.
+TEST(SyncBatchNormTrainingOff, WithoutItResultsDiffer) {
   TrainConfig config = make_config("vgg11", 2, "ddp");
   config.sync_bn = false;
   Trained parted;
@@ -161,13 +161,13 @@ class SyncBatchNormEngines : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(All, SyncBatchNormEngines, ::testing::Values("vgg11", "resnet18"),
                          [](const auto& info) { return info.param; });
 
-/// Rounding puts a value on the other side of a ReLU now and then, or makes another one a max
-/// pool's largest, and what that changes is not small: one worker by torch in float32 ends 1.5e-3
-/// of the weights' norm off float64 for VGG-11, and onednn on two workers 9e-8 off the former; of
-/// ResNet-18 onednn is 1e-6 off both on two workers, and on one, with oneDNN's own batch norm,
-/// 5e-4. With the instructions of older processors other values flip: a loss of VGG-11 was 8e-3
-/// off. Workers that normalise apart end 5e-2 off. The first loss comes before all that.
-TEST_P(SyncBatchNormEngines, OnednnOnTwoWorkersTrainsWhatTorchTrainsOnOne) {
+/// Rounding occasionally changes the sign of a ReLU's input, or the largest input of a max pool,
+/// and such a change has a large effect. Measured distances, relative to the weights' norm: VGG-11
+/// with torch on one worker, float32 from float64: 1.5e-3; onednn on two workers from torch: 9e-8.
+/// ResNet-18, onednn from torch: 1e-6 on two workers, and 5e-4 on one with oneDNN's own batch norm.
+/// With the instructions of older processors a loss of VGG-11 differed by 8e-3. Workers without
+/// synchronised batch norm end 5e-2 apart. The first loss is not affected.
+TEST_P(SyncBatchNormEngines, OnednnOnTwoWorkersEqualsTorchOnOne) {
   if (!engine::has_onednn_engine()) GTEST_SKIP() << "this build has torch only";
   constexpr double kOfFlips = 1.5e-2;
   const Trained& exact = alone(GetParam());
@@ -189,8 +189,8 @@ INSTANTIATE_TEST_SUITE_P(Small, SyncBatchNormParity, ::testing::Values("vgg11"),
 INSTANTIATE_TEST_SUITE_P(Long, SyncBatchNormParity, ::testing::Values("resnet18"),
                          [](const auto& info) { return info.param; });
 
-/// tests/reference/whole_batch.py made the reference.
-TEST_P(SyncBatchNormParity, FourWorkersTrainWhatPyTorchTrainsInOneProcess) {
+/// The reference is made by tests/reference/whole_batch.py.
+TEST_P(SyncBatchNormParity, FourWorkersEqualPyTorchInOneProcess) {
   const auto read = [](const std::string& name) {
     return nlohmann::json::parse(
         read_file(fmt::format("{}/tests/reference/{}.json", LOCKSTEP_TEST_SOURCE, name)));
@@ -221,7 +221,7 @@ TEST_P(SyncBatchNormParity, FourWorkersTrainWhatPyTorchTrainsInOneProcess) {
   expect_digest(trained.statistics, "final_statistics");
 }
 
-TEST(SyncBatchNormRun, GoesOnFromItsCheckpointAndRefusesOneWithout) {
+TEST(SyncBatchNormRun, ResumesAndRefusesACheckpointWithoutSyncBn) {
   const testing::TemporaryFolder folder;
   TrainConfig config = small_job();
   config.model = "vgg11";
@@ -248,7 +248,7 @@ TEST(SyncBatchNormRun, GoesOnFromItsCheckpointAndRefusesOneWithout) {
   EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
   EXPECT_EQ(resumed.buffers_sha256, whole.buffers_sha256);
   EXPECT_EQ(nlohmann::json::parse(read_file(config.run_dir / "config.json")).at("sync_bn"), true);
-  // Messages are counted once: as exposed, and no longer as forward or backward.
+  // Messages count once: as exposed communication, not as forward or backward.
   for (const nlohmann::json& line : metrics_of(config.run_dir, "iteration")) {
     double sum = 0;
     for (const char* part : {"data", "forward", "backward", "exposed", "optimizer"}) {
@@ -259,7 +259,7 @@ TEST(SyncBatchNormRun, GoesOnFromItsCheckpointAndRefusesOneWithout) {
   }
 }
 
-TEST(SyncBatchNormRun, IsRefusedWhereItCannotBe) {
+TEST(SyncBatchNormRun, IsRefusedWhereItCannotWork) {
   TrainConfig config = small_job();
   config.sync_bn = true;
   testing::expect_error<UsageError>([&] { config.validate(); },

@@ -34,7 +34,7 @@ double end_of(const json& event) {
   return begin_of(event) + event.value("dur", 0.0);
 }
 
-/// Whether one of `outer` contains it, but for rounding to nanoseconds.
+/// Whether one of `outer` contains it, up to rounding to nanoseconds.
 bool within(const json& event, const std::vector<json>& outer) {
   for (const json& one : outer)
     if (begin_of(one) <= begin_of(event) + 0.01 && end_of(event) <= end_of(one) + 0.01) return true;
@@ -75,7 +75,7 @@ TEST(Trace, HasTheFirstIterationsOfEveryRankInParts) {
   }
 }
 
-TEST(Trace, HasEveryGradientsMomentEvenWithOneWorker) {
+TEST(Trace, HasTheMomentOfEveryGradientWithOneWorkerToo) {
   for (int workers : {1, 2}) {
     const json events = trace_of(traced_job(workers, "ddp"));
     std::map<std::string, int> moments;
@@ -98,7 +98,7 @@ TEST(Trace, GradientsOfTheLastLayerComeFirst) {
   EXPECT_EQ(gradients[9].at("args").at("parameter").get<int>() < 2, true) << gradients[9];
 }
 
-TEST(Trace, HasTorchsOperationsWithinForwardAndBackward) {
+TEST(Trace, HasTheOperationsOfTorchInForwardAndBackward) {
   TrainConfig job = traced_job(2, "ddp");
   job.engine = "torch";
   const json events = trace_of(job);
@@ -134,7 +134,7 @@ TEST(Trace, HasTheMessagesOfP2p) {
   EXPECT_EQ(names["send"], names["recv"]);
 }
 
-TEST(Trace, IsLeftOutWhenNotWanted) {
+TEST(Trace, IsNotWrittenWithTraceZero) {
   const TemporaryFolder folder;
   TrainConfig config = traced_job(2, "ddp");
   config.run_dir = folder.path();
@@ -150,7 +150,7 @@ TEST(Trace, MayBeLongerThanTheRun) {
   EXPECT_EQ(select(trace_of(config), "iteration", 1).size(), 5u);
 }
 
-TEST(Trace, ChangesNothingThatIsLearnt) {
+TEST(Trace, ChangesNoWeights) {
   const TemporaryFolder folder;
   TrainConfig config = traced_job(2, "ddp");
   config.run_dir = folder.path();

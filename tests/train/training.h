@@ -1,4 +1,4 @@
-// Training runs on threads, and what they leave behind.
+// Training runs on threads, and their results.
 #pragma once
 
 #include "models/stored_tensor.h"
@@ -17,27 +17,27 @@ namespace lockstep::internal::train {
 /// an epoch has 4. Momentum and weight decay are on.
 TrainConfig small_job();
 
-/// train_worker without a word.
+/// train_worker() without output.
 run::Summary train_silently(const Group& group, const TrainConfig& config,
                             const StopAsked& stop_asked = {});
 
-/// Trains on threads and returns rank 0's summary. Throws what the first rank to fail threw.
+/// Trains on threads and returns rank 0's summary. Throws the error of the first rank that failed.
 run::Summary train_on_threads(const TrainConfig& config);
 
-/// "workers4_gather_scatter": what GoogleTest calls a test of so many workers and a sync method.
+/// "workers4_gather_scatter": the name of a test case for GoogleTest.
 std::string name_of_case(const std::tuple<int, std::string>& workers_and_sync);
 
-/// The lines of the run folder's metrics.jsonl, those of one kind ("" for all).
+/// The lines of one kind ("" for all) of the run folder's metrics.jsonl.
 std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run_dir,
                                        const std::string& kind);
 
 /// All elements of tensors of float32 or float64, in the order of the tensors' names.
 std::vector<double> values_of(const std::vector<models::StoredTensor>& tensors);
 
-/// The same of a safetensors file.
+/// The elements of all tensors of a safetensors file.
 std::vector<double> weights_in(const std::filesystem::path& file);
 
-/// |a − b| / |b|. REQUIRES: equally many.
+/// |a − b| / |b|. REQUIRES: both have the same length.
 double distance(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace lockstep::internal::train

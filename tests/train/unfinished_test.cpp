@@ -54,7 +54,7 @@ class UnfinishedTest : public ::testing::Test {
     return member;
   }
 
-  /// What each rank has in memory when rank 0 is lost after so many iterations.
+  /// The state of each rank when rank 0 is lost after this number of iterations.
   std::vector<std::optional<RunState>> lose_after(const TrainConfig& config,
                                                   std::size_t iterations) {
     TrainConfig now = config;
@@ -79,7 +79,7 @@ class UnfinishedTest : public ::testing::Test {
     return states;
   }
 
-  /// Of a run that ended so, and was resumed.
+  /// The summary of a run that ended in this way and was resumed.
   run::Summary resume_after(std::size_t iterations) {
     TrainConfig config = config_in("run");
     const std::string words = save_run_state(config, lose_after(config, iterations)[0]);
@@ -88,7 +88,7 @@ class UnfinishedTest : public ::testing::Test {
     return train_on_threads(config);
   }
 
-  /// Its lines but for times, in an order of their own.
+  /// The lines of metrics.jsonl without times, sorted.
   std::vector<std::tuple<int, int, double>> lines(const std::string& folder,
                                                   const std::string& kind) const {
     std::vector<std::tuple<int, int, double>> all;
@@ -112,7 +112,7 @@ class UnfinishedTest : public ::testing::Test {
   TrainConfig config_;
 };
 
-TEST_F(UnfinishedTest, TheResumedRunDoesTheTestOfTheEpoch) {
+TEST_F(UnfinishedTest, TheResumedRunTestsTheEpoch) {
   const run::Summary whole = train_on_threads(config_in("whole"));
   ASSERT_EQ(lines("whole", "test").size(), 2u);
   expect_equal(resume_after(7), whole);
@@ -131,7 +131,7 @@ TEST_F(UnfinishedTest, AfterTheLastStepOnlyTheResultsAreLeft) {
   expect_equal(resume_after(14), whole);
 }
 
-TEST_F(UnfinishedTest, WhatTheResultsNeedMustBeThere) {
+TEST_F(UnfinishedTest, MissingRecordsAreAnError) {
   TrainConfig config = config_in("run");
   save_run_state(config, lose_after(config, 14)[0]);
   std::filesystem::remove(config.run_dir / "metrics.jsonl");
@@ -151,7 +151,7 @@ TEST_F(UnfinishedTest, OnlyAStepCanBeUnfinished) {
   EXPECT_FALSE(parse_checkpoint(plain, "a test", config).unfinished);
 }
 
-TEST_F(UnfinishedTest, WhoGoesOnWithAnotherArithmeticIsNamed) {
+TEST_F(UnfinishedTest, ARankWithAnotherNumericEnvironmentIsNamed) {
   TrainConfig config = config_in("run");
   std::vector<std::optional<RunState>> states = lose_after(config, 3);
   states[1]->checkpoint.arithmetic["processor"] = "Abacus 1";

@@ -173,10 +173,7 @@ void TrainConfig::require_possible_shards() const {
         "another: use as many workers as shards, or leave out --sync-bn",
         workers, shards));
   if (!mistake.empty())
-    throw UsageError(
-        "--mistake changes what single workers do, which --shards makes independent of their "
-        "number: "
-        "leave out one of them");
+    throw UsageError("--mistake changes what single workers do: leave out --shards or --mistake");
 }
 
 void TrainConfig::require_possible_recipe() const {

@@ -9,7 +9,7 @@ from data.file_server import FileServer
 
 
 class Fetch(DataTest):
-    def test_brings_a_tar(self):
+    def test_unpacks_an_archive(self):
         server = self.serve({ARCHIVE: TAR})
         output, errors = self.fetch(server)
         self.assertEqual(self.there(), BATCHES)
@@ -19,27 +19,27 @@ class Fetch(DataTest):
         self.assertEqual(errors, "")
         self.run_program("data", "info", "cifar10", "--data-dir", "to")
 
-    def test_brings_gzip_files(self):
+    def test_unpacks_gzip_files(self):
         unpacked = {name.removesuffix(".gz"): gzip.decompress(content) for name, content in MNIST.items()}
         self.fetch(self.serve(MNIST), unpacked, "mnist")
         self.assertEqual(self.there("mnist"), unpacked)
         output, _ = self.run_program("data", "info", "mnist", "--data-dir", "to/mnist")
         self.assertRegex(output, r"(?m)^train +6000 ")
 
-    def test_asks_for_nothing_that_is_there_already(self):
+    def test_existing_files_are_not_requested(self):
         server = self.serve({ARCHIVE: TAR})
         self.fetch(server)
         output, _ = self.fetch(server)
         self.assertIn(f"{ARCHIVE}: exists already\n", output)
         self.assertEqual(len(server.requests), 1)
 
-    def test_mends_a_file_that_is_not_the_published_one(self):
+    def test_replaces_a_damaged_file(self):
         self.fetch(self.serve({ARCHIVE: TAR}))
         (self.folder / "to" / FOLDER / "test_batch.bin").write_bytes(b"damaged")
         self.fetch(self.serve({ARCHIVE: TAR}))
         self.assertEqual(self.there(), BATCHES)
 
-    def test_follows_a_trailing_slash_in_the_address(self):
+    def test_accepts_a_trailing_slash_in_the_address(self):
         server = self.serve({ARCHIVE: TAR})
         server.url += "/"
         self.fetch(server)
@@ -51,12 +51,12 @@ class BadSource(DataTest):
         _, errors = self.fetch(self.serve(files), sums, code=1)
         for part in parts:
             self.assertIn(part, errors)
-        self.assertEqual(self.there(), {}, "nothing is to be left behind")
+        self.assertEqual(self.there(), {}, "no file may be left behind")
 
-    def test_nothing_there(self):
+    def test_a_missing_file(self):
         self.refused({}, f"/sets/{ARCHIVE}: the server answered with 404", "--from")
 
-    def test_nobody_listens(self):
+    def test_no_server(self):
         server = FileServer({})
         server.close()
         _, errors = self.fetch(server, code=1)
@@ -64,16 +64,16 @@ class BadSource(DataTest):
         self.assertIn("check the network and the address", errors)
 
     def test_no_such_host(self):
-        host = "h" * 64  # longer than names can be, so that nobody is asked for it
+        host = "h" * 64  # longer than host names can be, so no name server is asked
         _, errors = self.run_program("data", "fetch", "mnist", "--to", "to", "--from", f"http://{host}/", code=1)
         self.assertIn(f"Could not resolve host: {host}: check the network", errors)
 
-    def test_another_content(self):
+    def test_wrong_content(self):
         other = {**BATCHES, "test_batch.bin": BATCHES["data_batch_1.bin"]}
         _, errors = self.fetch(self.serve({ARCHIVE: tar_of(other)}), code=1)
         for part in ("test_batch.bin: expected SHA-256", "this is not the published file", "--from"):
             self.assertIn(part, errors)
-        self.assertEqual(set(self.there()), {"data_batch_1.bin"}, "only what was right may stay")
+        self.assertEqual(set(self.there()), {"data_batch_1.bin"}, "only the correct file may stay")
 
     def test_a_page_in_place_of_the_archive(self):
         self.refused({ARCHIVE: b"<!DOCTYPE html>" + b" " * 1000}, "at offset 0 of the decompressed archive", "--from")
@@ -84,7 +84,7 @@ class BadSource(DataTest):
     def test_an_archive_that_lacks_a_file(self):
         self.refused({ARCHIVE: tar_of({"other.bin": b"x"})}, "expected this file, found the archive's end")
 
-    def test_an_archive_that_leads_out(self):
+    def test_an_archive_with_paths_outside_of_its_folder(self):
         self.refused({ARCHIVE: tar_of(BATCHES, "../..")}, "found one outside of it")
         self.assertEqual({file.name for file in self.folder.iterdir()}, {"sums", "to"})
 

@@ -16,7 +16,7 @@ FOLDER = "cifar-10-batches-bin"
 
 
 def tar_of(files, folder=FOLDER):
-    """As the set is published: with a folder, and files that nobody needs."""
+    """An archive like the published one: with a folder, and an unneeded file."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
         entry = tarfile.TarInfo(folder)

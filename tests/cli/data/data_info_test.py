@@ -8,7 +8,7 @@ from data.data_files import BATCHES, DataTest
 
 
 def decode_png(content):
-    """Strictly: every chunk's sum, only the chunks there must be. Returns rows of (r, g, b)."""
+    """Returns rows of (r, g, b). Checks every checksum, and that there are no other chunks than the required ones."""
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     chunks, at = [], 8
     while at < len(content):

@@ -14,21 +14,21 @@ class Resume(DataTest):
         part.parent.mkdir(parents=True)
         part.write_bytes(content)
 
-    def test_asks_only_for_what_is_missing(self):
+    def test_requests_only_the_missing_bytes(self):
         self.leave_part(TAR[:1000])
         server = self.serve({ARCHIVE: TAR})
         self.fetch(server)
         self.assertEqual(server.requests, [(f"/sets/{ARCHIVE}", "bytes=1000-", 206)])
         self.assertEqual(self.there(), BATCHES)
 
-    def test_takes_all_from_a_server_without_ranges(self):
+    def test_fetches_the_whole_file_from_a_server_without_ranges(self):
         self.leave_part(TAR[:1000])
         server = self.serve({ARCHIVE: TAR}, ranges=False)
         self.fetch(server)
         self.assertEqual(server.requests, [(f"/sets/{ARCHIVE}", "bytes=1000-", 200)])
         self.assertEqual(self.there(), BATCHES)
 
-    def test_unpacks_a_download_that_was_whole(self):
+    def test_unpacks_a_complete_download(self):
         self.leave_part(TAR)
         server = self.serve({ARCHIVE: TAR})
         self.fetch(server)
@@ -56,7 +56,7 @@ class Resume(DataTest):
         self.assertEqual([request[2] for request in server.requests], [200, 206, 206])
         self.assertEqual(self.there(), BATCHES)
 
-    def test_goes_on_in_the_next_run_when_cuts_do_not_end(self):
+    def test_resumes_in_the_next_run_after_repeated_cuts(self):
         server = self.serve({ARCHIVE: TAR}, cut_after=1000)
         _, errors = self.fetch(server, code=1)
         self.assertIn("the connection was lost after 5000 bytes", errors)
@@ -86,29 +86,29 @@ class Resume(DataTest):
         program.send_signal(how)
         return program
 
-    def test_an_interrupt_leaves_what_came(self):
+    def test_an_interrupt_keeps_the_partial_file(self):
         for how in (signal.SIGINT, signal.SIGTERM):
             _, errors = self.finish(self.interrupt(how), code=1)
             self.assertIn("interrupted after 100000 bytes: run the same command again", errors)
             self.assertEqual(self.there(), {f"{ARCHIVE}.part": TAR[:100_000]})
             (self.folder / "to" / FOLDER / f"{ARCHIVE}.part").unlink()
 
-    def test_even_a_kill_leaves_what_came(self):
+    def test_a_kill_keeps_the_partial_file(self):
         self.finish(self.interrupt(signal.SIGKILL), code=-signal.SIGKILL)
         server = self.serve({ARCHIVE: TAR})
         self.fetch(server)
         self.assertEqual(server.requests[0][1], "bytes=100000-")
         self.assertEqual(self.there(), BATCHES)
 
-    def test_two_at_once_do_not_mix(self):
+    def test_a_second_process_is_refused(self):
         server = self.serve({ARCHIVE: TAR}, hold_after=100_000)
         self.start(*self.arguments(server))
         self.assertTrue(server.holding.wait(HANGS))
         _, errors = self.fetch(server, code=1)
         self.assertIn(f"to/{FOLDER}: another process is fetching to it: wait for it to end", errors)
 
-    def test_nor_do_they_while_one_unpacks(self):
-        # A pipe where a file is to be written: whoever opens it waits until someone reads.
+    def test_a_second_process_is_refused_during_unpacking(self):
+        # A pipe in place of an unpacked file: its writer waits for a reader.
         self.leave_part(TAR)
         pipe = self.folder / "to" / FOLDER / "data_batch_1.bin.part"
         os.mkfifo(pipe)
@@ -120,7 +120,7 @@ class Resume(DataTest):
         self.assertIsNone(first.poll())
         self.assertTrue((self.folder / "to" / FOLDER / f"{ARCHIVE}.part").exists())
 
-    def test_asks_again_when_a_server_sends_less_than_was_asked_for(self):
+    def test_requests_the_rest_if_a_server_sends_less(self):
         self.leave_part(TAR[:1000])
         server = self.serve({ARCHIVE: TAR}, most=len(TAR) // 2)
         output, _ = self.fetch(server)
@@ -128,7 +128,7 @@ class Resume(DataTest):
         self.assertEqual([request[2] for request in server.requests], [206, 206])
         self.assertEqual(self.there(), BATCHES)
 
-    def test_but_not_for_ever(self):
+    def test_gives_up_if_a_server_keeps_sending_less(self):
         self.leave_part(TAR[:1000])
         for most, left in ((10, 1050), (0, 1050)):
             server = self.serve({ARCHIVE: TAR}, most=most)

@@ -1,16 +1,16 @@
-"""A web server on loopback that serves bytes, and can be as unhelpful as servers are."""
+"""A web server on loopback that serves bytes, and can fail in the usual ways."""
 import http.server
 import re
 import threading
 
 
 class FileServer:
-    """Serves `files` (name to bytes) from a thread of its own until close(). What it does to requests:
+    """Serves `files` (name to bytes) from a thread until close().
 
-    ranges      whether it honours them, as most servers do
-    most        sends ranges of at most so many bytes, and says so
-    cut_after   sends at most so many bytes of a body, then drops the connection
-    hold_after  sends at most so many bytes of a body, then waits until close()
+    ranges      whether it supports requests of ranges
+    most        largest number of bytes that it sends of a range; the headers have the actual range
+    cut_after   number of bytes of a body after which it drops the connection
+    hold_after  number of bytes of a body after which it waits until close()
     """
 
     def __init__(self, files, ranges=True, most=None, cut_after=None, hold_after=None):
@@ -67,7 +67,7 @@ class FileServer:
         try:
             handler.wfile.write(body[:most])
         except ConnectionError:
-            return  # the client had enough
+            return  # the client closed the connection
         if most < len(body) and self.hold_after is not None:
             self.holding.set()
             self.closed.wait()

@@ -1,4 +1,4 @@
-"""launch --elastic and --join: workers of other launchers come to a run, and outlive those that began it."""
+"""launch --elastic and --join: workers of other launchers join a run, which survives its first workers."""
 import os
 import signal
 import unittest
@@ -22,7 +22,7 @@ class ElasticJoin(ElasticTest):
     def join(self, workers, job):
         return self.launch("--join", f"127.0.0.1:{self.port}", "--workers", workers, job=job)
 
-    def test_others_join_and_wait_for_room(self):
+    def test_workers_join_and_wait_for_room(self):
         expected = self.undisturbed(*LONG)
         job = [*LONG, "--slow", "0:5"]
         program = self.begin(4, job)
@@ -40,12 +40,12 @@ class ElasticJoin(ElasticTest):
         self.expect_every_image_once("run", 16)
 
     def expect_unlike_first(self, joining, rank, usual, found, what):
-        """Which of the two that began the run came first is open."""
+        """Either of the two initial workers may be the first."""
         _, errors = self.finish(joining, code=2)
         self.assertRegex(errors, f"lockstep train: rank [01] came with {usual}; {rank} came with {found}: start all workers "
                                  f"with the same {what}")
 
-    def test_who_joins_must_fit(self):
+    def test_a_worker_with_other_options_or_data_cannot_join(self):
         job = [*ENDLESS, "--shards", 4]
         program = self.begin(2, job)
         other = self.join(1, [*job, "--momentum", 0.5])
@@ -58,12 +58,12 @@ class ElasticJoin(ElasticTest):
         self.expect_unlike_first(liar, "rank 4", labels, labels, "data")
         mute = self.join(1, [*job, "--transport", "gloo"])
         self.expect_unlike_first(mute, "rank 5", "transport auto", "transport gloo", "program, options and environment")
-        self.wait_for(program, "iteration ")  # nobody was let in, and nobody noticed
+        self.wait_for(program, "iteration ")  # no worker was admitted, and the run continues
         stranger = self.start("launch", "--join", f"127.0.0.1:{self.port}", "--", "true")
         self.assertIn("joining a run needs its token", self.finish(stranger, code=2)[1])
 
     def begin_and_join(self, job):
-        """A run that began with two workers and that two more have joined."""
+        """A run of two workers, which two more have joined."""
         program = self.begin(2, job)
         joined = self.join(2, job)
         self.wait_for(program, ": 4 workers")
@@ -79,7 +79,7 @@ class ElasticJoin(ElasticTest):
         for worker in children_of(program.pid):
             os.kill(worker, signal.SIGKILL)
 
-    def test_who_joined_outlives_all_who_began(self):
+    def test_joined_workers_survive_all_initial_ones(self):
         expected = self.undisturbed(*LONG)
         job = [*LONG, "--slow", "0:4"]
         program, lost = self.begin_and_join(job)
@@ -97,7 +97,7 @@ class ElasticJoin(ElasticTest):
         self.assertEqual(self.outcome("run"), expected)
         self.expect_every_image_once("run", 16)
 
-    def test_a_launcher_without_workers_stops_those_that_joined(self):
+    def test_a_launcher_without_workers_stops_joined_workers(self):
         job = [*ENDLESS, "--shards", 4]
         program, joined = self.begin_and_join(job)
         self.kill_workers_of(program)
@@ -107,7 +107,7 @@ class ElasticJoin(ElasticTest):
         self.finish(program, code=128 + signal.SIGINT)
         self.assertEqual(len(list((self.folder / "run" / "checkpoints").iterdir())), 1)
 
-    def test_a_launcher_without_workers_ends_when_the_last_that_joined_is_lost(self):
+    def test_a_launcher_without_workers_ends_with_the_last_joined_worker(self):
         program, joined = self.begin_and_join([*ENDLESS, "--shards", 4])
         self.kill_workers_of(program)
         self.wait_for(joined, ": 2 workers")
@@ -115,7 +115,7 @@ class ElasticJoin(ElasticTest):
         _, errors = self.finish(program, code=128 + signal.SIGKILL)
         self.assertRegex(errors, r"rank [01] \(pid \d+ on \S+\) was ended by signal 9")
 
-    def test_who_waits_can_be_stopped_and_ends_with_the_last_that_knows_the_run(self):
+    def test_a_waiting_worker_can_be_stopped_and_ends_with_the_last_worker_that_has_the_state(self):
         job = [*ENDLESS, "--shards", 2]
         program = self.begin(2, job)
         stopped, left = self.join(1, job), self.join(1, job)

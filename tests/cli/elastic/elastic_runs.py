@@ -1,4 +1,4 @@
-"""Elastic runs: what happens to them, and what must come out."""
+"""Elastic runs and their expected results."""
 import collections
 import json
 import os
@@ -21,7 +21,7 @@ class ElasticTest(ProgramTest):
         return [summary[name] for name in ("weights_sha256", "buffers_sha256", "test_loss", "test_accuracy", "iterations")]
 
     def undisturbed(self, *job):
-        """What comes out when nothing happens: always the same."""
+        """The result of an undisturbed run; computed once."""
         if job not in UNDISTURBED:
             self.run_program("train", *job, "--workers", 2, "--run-dir", "undisturbed")
             UNDISTURBED[job] = self.outcome("undisturbed")

@@ -13,7 +13,7 @@ RESNET = ["--model", "resnet18", "--data", "cifar10", "--limit", 8, "--batch", 4
 
 
 class Elastic(ElasticTest):
-    def test_no_bit_depends_on_who_dies(self):
+    def test_bits_do_not_depend_on_the_lost_worker(self):
         expected = self.undisturbed(*JOB)
         for transport, victims in [("shm", [3]), ("shm", [0, 0, 1]), ("gloo", [1, 0])]:
             run = f"{transport}-{len(victims)}"
@@ -41,7 +41,7 @@ class Elastic(ElasticTest):
             self.assertEqual(kinds, {("test", 2): 1, ("test", 4): 1, ("test", 6): 1})
             self.expect_every_image_once(run, 4)
 
-    def test_with_too_few_it_ends_and_can_be_resumed(self):
+    def test_with_too_few_workers_it_ends_and_can_be_resumed(self):
         expected = self.undisturbed(*JOB)
         program = self.start("train", *JOB, "--slow", "0:5", "--elastic", "--min-workers", 2, "--workers", 2,
                              "--run-dir", "run")
@@ -51,7 +51,7 @@ class Elastic(ElasticTest):
         self.run_program("train", *JOB, "--workers", 4, "--resume", "--run-dir", "run")
         self.assertEqual(self.outcome("run"), expected)
         told = {line["iteration"] for line in self.metrics("run") if line["kind"] == "iteration"}
-        self.assertEqual(told, set(range(1, 201)), "those that nobody had written down are there, too")
+        self.assertEqual(told, set(range(1, 201)), "iterations that were not written yet are included")
 
     def start_and_stop_one(self):
         program = self.start("train", *JOB, "--slow", "0:10", "--elastic", "--workers", 4, "--hang-timeout", 5,
@@ -70,7 +70,7 @@ class Elastic(ElasticTest):
                          ["iteration-00000180.safetensors", "iteration-00000200.safetensors"])
         return errors
 
-    def test_who_comes_late_is_left_behind(self):
+    def test_a_late_worker_is_dropped(self):
         expected = self.undisturbed(*JOB)
         program, victim = self.start_and_stop_one()
         self.wait_for(program, ": 3 workers")
@@ -78,12 +78,12 @@ class Elastic(ElasticTest):
         errors = self.expect_the_others_to_have_ended_well(program, expected)
         self.assertIn("the other workers continued without rank 0, which came too late: workers 1, 2, 3 are left", errors)
 
-    def test_who_hangs_is_ended_after_the_run(self):
+    def test_a_worker_that_hangs_is_ended_after_the_run(self):
         expected = self.undisturbed(*JOB)
         program, _ = self.start_and_stop_one()
         self.expect_the_others_to_have_ended_well(program, expected)
 
-    def test_a_stop_is_one(self):
+    def test_a_stop_ends_all_workers(self):
         program = self.start("train", *ENDLESS, "--shards", 4, "--elastic", "--workers", 4, "--run-dir", "run")
         self.kill(program, 2, after=10)
         self.wait_for(program, "iteration 60/")
@@ -91,7 +91,7 @@ class Elastic(ElasticTest):
         _, errors = self.finish(program, code=1)
         self.assertIn("stopped after iteration", errors)
 
-    def test_where_it_makes_no_sense(self):
+    def test_invalid_combinations_are_refused(self):
         for arguments, words in [("train --elastic", "--elastic needs --shards"),
                                  ("train --elastic --workers 2 --shards 2 --sync sharded", "--sync sharded keeps each part"),
                                  ("train --elastic --workers 2 --shards 2 --sync server", "--sync server keeps the weights"),

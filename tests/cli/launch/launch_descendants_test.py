@@ -1,4 +1,4 @@
-"""What workers start ends with the run, however the run ends."""
+"""Processes that workers start end with the run, however the run ends."""
 import contextlib
 import os
 import pathlib
@@ -37,7 +37,7 @@ def kill_if_there(process):
 
 class DescendantsTest(ProgramTest):
     def start_by(self, command):
-        """Starts a command that becomes, or starts, the program; in a session that ends with the test."""
+        """Starts a command that becomes or starts the program, in a session that ends with the test."""
         program = subprocess.Popen(command, cwd=self.folder, env=clean_environment(), text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self.end, program)
@@ -64,7 +64,7 @@ class DescendantsTest(ProgramTest):
 
 
 class Descendants(DescendantsTest):
-    def test_end_with_a_run_that_ends_well(self):
+    def test_end_with_a_run_that_succeeds(self):
         program = self.launch(LEAVES_PROCESSES, "--workers", 2)
         self.finish(program, 0)
         pids = self.pids(2 * LEFT)
@@ -74,7 +74,7 @@ class Descendants(DescendantsTest):
         self.finish(self.launch(LEAVES_PROCESSES + "exit 7", "--workers", 1), 7)
         self.assertEqual([pid for pid in self.pids(LEFT) if runs(pid)], [])
 
-    def test_even_without_the_environment(self):
+    def test_end_without_the_environment(self):
         self.finish(self.launch("(env -i setsid sh -c 'echo $$ >> pids; exec sleep 1000' &) ; sleep 0.1", "--workers", 1), 0)
         self.assertEqual([pid for pid in self.pids(1) if runs(pid)], [])
 
@@ -84,14 +84,14 @@ class Descendants(DescendantsTest):
         program.kill()
         self.wait_until_gone(pids)
 
-    def test_end_though_their_worker_ended_before_the_launcher_was_killed(self):
+    def test_end_if_their_worker_ended_before_the_launcher_was_killed(self):
         program = self.launch("[ $RANK = 0 ] && { setsid sleep 1000 & echo $! >> pids; exit 0; }\n"
                               "echo $$ >> pids; sleep 1000", "--workers", 2)
         pids = self.pids(2)
         program.kill()
         self.wait_until_gone(pids)
 
-    def test_end_though_only_the_process_group_of_an_ended_worker_tells_whose_they_are(self):
+    def test_end_if_only_the_process_group_of_an_ended_worker_identifies_them(self):
         program = self.launch("[ $RANK = 0 ] && { env -i sleep 1000 & echo $$ > zero; echo $! >> pids; exit 0; }\n"
                               "echo $$ >> pids; sleep 1000", "--workers", 2)
         pids = self.pids(2)
@@ -123,18 +123,18 @@ class Descendants(DescendantsTest):
 
 
 class Others(DescendantsTest):
-    """Processes that a launcher sees, but that are not of its run."""
+    """Processes that a launcher sees, but that do not belong to its run."""
 
     def expect_spared(self, process):
         self.addCleanup(kill_if_there, process)
         self.assertTrue(runs(process))
 
-    def test_what_was_there_before_is_spared(self):
+    def test_earlier_processes_are_spared(self):
         script = f"set -m; sleep 1000 & echo $! > pids; exec {BINARY} launch --workers 1 -- true"
         self.assertEqual(self.start_by(["bash", "-c", script]).wait(HANGS), 0)
         self.expect_spared(*self.pids(1))
 
-    def test_orphans_of_what_was_there_before_are_spared(self):
+    def test_orphans_of_earlier_processes_are_spared(self):
         script = ("set -m; (while [ ! -e ready ]; do sleep 0.01; done; setsid sleep 1000 & echo $! > pids) & "
                   f"exec {BINARY} launch --workers 1 -- sh -c "
                   "'setsid sleep 1000 & echo $! > left; touch ready; while [ ! -s pids ]; do sleep 0.01; done'")
@@ -143,7 +143,7 @@ class Others(DescendantsTest):
         self.assertFalse(runs(int((self.folder / "left").read_text())), "a worker has left it")
 
     @unittest.skipUnless(can(AS_FIRST_PROCESS), "needs a process namespace")
-    def test_what_enters_the_container_of_a_launcher_is_spared(self):
+    def test_processes_that_enter_the_launchers_container_are_spared(self):
         script = ("setsid sleep 1000 & [ -n \"$LOCKSTEP_RESTART\" ] && { echo again > again; sleep 1000; }; touch ready; "
                   "while [ ! -s pids ]; do sleep 0.01; done; exit 5")
         outside = self.start_by([*AS_FIRST_PROCESS, BINARY, "launch", "--workers", "1", "--restarts", "1", "--", "sh", "-c",
@@ -159,7 +159,7 @@ class Others(DescendantsTest):
         inside = pathlib.Path(f"/proc/{launcher}/root/proc/{self.pids(1)[0]}/cmdline")
         self.assertEqual(inside.read_bytes(), b"sleep\x001000\x00")
 
-    def test_what_only_quotes_the_mark_is_spared(self):
+    def test_processes_that_only_quote_the_mark_are_spared(self):
         program = self.launch("echo $LOCKSTEP_LAUNCHERS > mark; echo $$ >> pids; sleep 1000", "--workers", 1)
         pids = self.pids(1)
         mark = (self.folder / "mark").read_text().strip()
@@ -180,7 +180,7 @@ class NestedLaunch(ProgramTest):
                                 '[ -e again ] || [ "$0" = elastic ] || { touch again; exit 3; }; '
                                 f'exec {BINARY} launch --workers 1 -- sh -c "$1"', options[0].strip("-"), script)[0]
 
-    def test_says_nothing_of_the_outer_one(self):
+    def test_does_not_report_the_outer_one(self):
         for options in (["--restarts", 1], ["--elastic"]):
             self.assertEqual(self.inner(*options), "restart none, elastic none\n")
 

@@ -1,4 +1,4 @@
-"""Launchers of two nodes, killed at any moment: nothing hangs, and nothing is left behind."""
+"""Launchers of two nodes, killed at any moment: no process hangs, and none is left behind."""
 import os
 import random
 import signal
@@ -11,7 +11,7 @@ ROUNDS = 30
 
 
 def segments():
-    """What Lockstep left in /dev/shm; other programs may use it meanwhile."""
+    """Lockstep's files in /dev/shm, which other programs may use too."""
     return {name for name in os.listdir("/dev/shm") if "lockstep" in name}
 
 
@@ -22,7 +22,7 @@ class RandomKills(ProgramTest):
                           "--transport", "shm+gloo", "--", BINARY, "bench", "--sizes", "64K", "--repeat", 1000000)
 
     def expect_nothing_left(self, programs, before):
-        """Workers of a killed launcher end by themselves, a moment after it."""
+        """Waits for the workers of a killed launcher, which end a moment after it."""
         sessions = {program.pid for program in programs}
         for _ in range(10 * HANGS):
             left = [process for process, _, session, _ in processes() if session in sessions]

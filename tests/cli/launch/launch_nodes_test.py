@@ -1,4 +1,4 @@
-"""lockstep launch on several hosts: here several launchers on loopback."""
+"""lockstep launch on several nodes: several launchers on loopback."""
 import os
 import signal
 import time
@@ -18,7 +18,7 @@ class Nodes(ProgramTest):
                           "--master-port", self.port, "--token-file", token, "--workers", workers,
                           *options, "--", "sh", "-c", script)
 
-    def test_ranks_count_on_from_node_to_node(self):
+    def test_ranks_are_numbered_across_nodes(self):
         script = ("echo $LOCKSTEP_RANK/$LOCKSTEP_WORLD_SIZE $LOCKSTEP_LOCAL_RANK/$LOCKSTEP_LOCAL_WORLD_SIZE "
                   "$GROUP_RANK $MASTER_ADDR:$MASTER_PORT $LOCKSTEP_RENDEZVOUS")
         nodes = [self.node(rank, script, workers=workers, nodes=3) for rank, workers in ((2, 1), (1, 3), (0, 2))]
@@ -31,7 +31,7 @@ class Nodes(ProgramTest):
         self.assertEqual({line[4] for line in lines}, {f"127.0.0.1:{self.port}"})
         self.assertNotEqual(lines[0][3], f"127.0.0.1:{self.port}")
 
-    def test_a_failure_on_one_ends_all_and_is_named_by_all(self):
+    def test_a_failure_on_one_node_ends_all_and_is_named_by_all(self):
         zero = self.node(0, "exec sleep 1000", "--grace", 0.1, workers=2)
         one = self.node(1, "echo almost; kill -9 $$", "--grace", 0.1)
         for node in (zero, one):
@@ -46,13 +46,13 @@ class Nodes(ProgramTest):
             _, errors = self.finish(node, 6)
             self.assertIn("rank 0 (pid", errors)
 
-    def test_a_cause_goes_before_its_consequence_elsewhere(self):
+    def test_the_cause_is_reported_and_not_its_consequences(self):
         zero = self.node(0, "while [ ! -e dead ]; do sleep 0.01; done; exit 1")
         one = self.node(1, "touch dead; kill -9 $$")
         for node in (zero, one):
             self.assertIn("rank 1", self.finish(node, 128 + 9)[1])
 
-    def test_all_start_again_together(self):
+    def test_all_nodes_restart_together(self):
         once = "echo round ${LOCKSTEP_RESTART:-0}; "
         zero = self.node(0, once + "[ ${LOCKSTEP_RESTART:-0} = 2 ] || exec sleep 1000", "--grace", 0.1, "--restarts", 2)
         one = self.node(1, once + "[ ${LOCKSTEP_RESTART:-0} = 2 ] || kill -9 $$", "--grace", 0.1, "--restarts", 2)
@@ -62,7 +62,7 @@ class Nodes(ProgramTest):
             self.assertEqual(errors.count("was ended by signal 9 (Killed)"), 2)
             self.assertIn("starting all workers again (2 of 2)", errors)
 
-    def test_a_launcher_that_comes_back_counts_as_the_others_do(self):
+    def test_a_launcher_that_returns_has_the_restart_count_of_the_others(self):
         script = "echo round ${LOCKSTEP_RESTART:-0} $LOCKSTEP_RUN; [ ${LOCKSTEP_RESTART:-0} = 1 ] && exit 7; exec sleep 1000"
         zero = self.node(0, script, "--grace", 0.1, "--restarts", 1)
         killed = self.node(1, script, "--grace", 0.1, "--restarts", 1)
@@ -75,7 +75,7 @@ class Nodes(ProgramTest):
         self.assertEqual(after[0][0], after[1][0], "one run, and one count")
         self.assertNotIn("starting all workers again", after[1][1], "there is no restart left")
 
-    def test_a_launcher_that_is_killed_while_nodes_gather_may_be_started_again(self):
+    def test_a_launcher_killed_at_the_rendezvous_may_be_started_again(self):
         script = "echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE"
         zero, killed = (self.node(rank, script, nodes=3) for rank in (0, 1))
         self.assertIn("node 0 waits for node 2 of 3", zero.stderr.readline())  # so node 1 has come
@@ -85,7 +85,7 @@ class Nodes(ProgramTest):
         outputs = [self.finish(node, 0)[0] for node in (zero, *others)]
         self.assertEqual(outputs, ["0 of 3\n", "1 of 3\n", "2 of 3\n"])
 
-    def test_a_launcher_that_was_left_behind_joins_no_other_run(self):
+    def test_a_launcher_of_an_earlier_run_joins_no_other_run(self):
         zero = self.node(0, "echo here; exec sleep 1000", "--restarts", 5)
         behind = self.node(1, "echo here; exec sleep 1000", "--grace", 0.1, "--restarts", 5)
         for node in (zero, behind):
@@ -102,7 +102,7 @@ class Nodes(ProgramTest):
         for node in (following, fresh):
             self.finish(node, 128 + signal.SIGINT)
 
-    def test_an_interrupted_one_ends_all_for_good(self):
+    def test_an_interrupt_ends_all_without_a_restart(self):
         zero = self.node(0, "echo ready; exec sleep 1000", "--grace", 0.1, "--restarts", 2)
         one = self.node(1, "echo ready; exec sleep 1000", "--grace", 0.1, "--restarts", 2)
         for node in (zero, one):
@@ -111,7 +111,7 @@ class Nodes(ProgramTest):
         for node in (zero, one):
             self.assertNotIn("again", self.finish(node, 128 + signal.SIGINT)[1])
 
-    def test_all_stay_until_all_are_done(self):
+    def test_all_launchers_wait_until_all_are_done(self):
         zero = self.node(0, "echo early")
         one = self.node(1, "echo waiting; while [ ! -e go ]; do sleep 0.1; done")
         self.wait_for(zero, "early")
@@ -121,7 +121,7 @@ class Nodes(ProgramTest):
         self.finish(zero, 0)
         self.finish(one, 0)
 
-    def test_a_launcher_that_is_killed_is_named(self):
+    def test_a_killed_launcher_is_named(self):
         zero = self.node(0, "echo here; exec sleep 1000", "--grace", 0.1)
         one = self.node(1, "echo here; exec sleep 1000")
         self.wait_for(zero, "here")
@@ -130,7 +130,7 @@ class Nodes(ProgramTest):
         _, errors = self.finish(zero, 1)
         self.assertRegex(errors, r"lost the launcher of node 1 on \S+: it closed the connection")
 
-    def test_nodes_whose_rendezvous_is_lost_end_their_workers(self):
+    def test_nodes_that_lose_the_rendezvous_end_their_workers(self):
         zero = self.node(0, "echo here; exec sleep 1000")
         one = self.node(1, "echo here; exec sleep 1000", "--grace", 0.1)
         self.wait_for(zero, "here")
@@ -139,7 +139,7 @@ class Nodes(ProgramTest):
         _, errors = self.finish(one, 1)
         self.assertRegex(errors, "lost the launcher of node 0 at 127.0.0.1")
 
-    def test_an_interrupt_on_one_ends_all(self):
+    def test_an_interrupt_on_one_node_ends_all(self):
         zero = self.node(0, "echo here; exec sleep 1000", "--grace", 0.1)
         one = self.node(1, "echo here; exec sleep 1000", "--grace", 0.1)
         self.wait_for(zero, "here")
@@ -149,14 +149,14 @@ class Nodes(ProgramTest):
         _, errors = self.finish(one, 128 + signal.SIGINT)
         self.assertIn("signal 2", errors)
 
-    def test_a_node_that_never_comes_is_named(self):
+    def test_a_missing_node_is_named(self):
         zero = self.node(0, "true", "--rendezvous-timeout", 0.5)
         _, errors = self.finish(zero, 1)
         self.assertIn(f"node 1 of 2 did not reach the rendezvous at 127.0.0.1:{self.port} within 0.5 s", errors)
         self.assertIn("--node-rank 1", errors)
         self.assertEqual(children_of(zero.pid), [])
 
-    def test_a_master_that_never_comes_is_named(self):
+    def test_a_missing_master_is_named(self):
         one = self.node(1, "true", "--rendezvous-timeout", 0.5)
         _, errors = self.finish(one, 1)
         self.assertIn(f"127.0.0.1:{self.port}", errors)
@@ -171,7 +171,7 @@ class Nodes(ProgramTest):
             self.assertNotIn((self.folder / name).read_text().strip(), errors)
         self.finish(zero, 1)
 
-    def test_two_of_one_node_rank_are_told_so(self):
+    def test_two_nodes_of_one_rank_are_refused(self):
         until_told = "while [ ! -e told ]; do sleep 0.01; done"  # the run lasts until one is refused
         ones = [self.node(1, until_told), self.node(1, until_told)]
         zero = self.node(0, until_told)
@@ -183,7 +183,7 @@ class Nodes(ProgramTest):
         self.assertEqual(len(refused), 1)
         self.assertIn("two processes claim to be node 1", self.finish(refused[0], 2)[1])
 
-    def test_launchers_that_count_the_nodes_differently_are_told_so(self):
+    def test_launchers_with_different_numbers_of_nodes_are_refused(self):
         zero = self.node(0, "true", "--rendezvous-timeout", 3, nodes=3)
         one = self.node(1, "true", nodes=2)
         self.assertIn("node 0's launcher has --nnodes 3, this one (node 1) has 2", self.finish(one, 2)[1])

@@ -1,4 +1,4 @@
-"""lockstep launch: what becomes of the workers' output."""
+"""lockstep launch: the output of the workers."""
 import time
 import unittest
 
@@ -16,17 +16,17 @@ class Output(ProgramTest):
             time.sleep(0.1)
         self.fail("it never came")
 
-    def test_goes_where_the_worker_sent_it(self):
+    def test_keeps_its_stream(self):
         output, errors = self.sh("echo to output; echo to error >&2")
         self.assertEqual((output, errors), ("to output\n" * 2, "to error\n" * 2))
 
-    def test_is_passed_on_byte_for_byte(self):
+    def test_is_forwarded_byte_for_byte(self):
         output, _ = self.sh("printf 'no end'", workers=1)
         self.assertEqual(output, "no end")
         output, _ = self.sh("seq 200000", workers=1)
         self.assertEqual(output, "".join(f"{n}\n" for n in range(1, 200001)))
 
-    def test_with_prefix_no_line_is_torn(self):
+    def test_with_prefix_lines_stay_whole(self):
         output, _ = self.sh("i=0; while [ $i -lt 2000 ]; do echo line $i of $LOCKSTEP_RANK; i=$((i + 1)); done",
                             "--prefix", workers=4)
         lines = output.splitlines()
@@ -35,11 +35,11 @@ class Output(ProgramTest):
             self.assertEqual(mine, [f"[{rank}] line {i} of {rank}" for i in range(2000)])
         self.assertEqual(len(lines), 8000)
 
-    def test_with_prefix_a_line_without_end_gets_one(self):
+    def test_with_prefix_the_last_line_is_terminated(self):
         output, errors = self.sh("printf begun; printf problem >&2", "--prefix", workers=1)
         self.assertEqual((output, errors), ("[0] begun\n", "[0] problem\n"))
 
-    def test_is_shown_before_its_line_ends(self):
+    def test_is_forwarded_before_its_line_ends(self):
         program = self.start("launch", "--workers", 1, "--", "sh", "-c", "printf 'are you there? '; exec sleep 1000")
         self.assertEqual(program.stdout.read(15), "are you there? ")
         program.terminate()
@@ -54,7 +54,7 @@ class Output(ProgramTest):
             log = (self.folder / "a" / "logs" / f"rank-{rank}.log").read_text()
             self.assertEqual(sorted(log.splitlines()), [f"err {rank}", f"out {rank}"])
 
-    def test_ends_a_failures_report(self):
+    def test_its_last_lines_end_the_report_of_a_failure(self):
         _, errors = self.sh("if [ $LOCKSTEP_RANK = 1 ]; then seq 30; echo it broke >&2; exit 5; fi", code=5)
         self.assertRegex(errors, r"rank 1 \(pid \d+ on \S+\) exited with code 5\n")
         report = errors.split("the last lines of rank 1:\n")[1].splitlines()
@@ -62,23 +62,23 @@ class Output(ProgramTest):
         self.assertIn("  | it broke", report)
         self.assertIn("  | 30", report)
 
-    def test_may_go_straight_to_the_terminal(self):
+    def test_may_go_directly_to_the_terminal(self):
         output, errors = self.sh("readlink /proc/$$/fd/1; exit 5", "--no-capture", workers=1, code=5)
         self.assertRegex(output, r"^pipe:")
         self.assertNotIn("last lines", errors)
 
-    def test_of_what_outlives_its_worker_does_not_hold_the_launcher_up(self):
+    def test_of_a_process_that_outlives_its_worker_does_not_delay_the_launcher(self):
         program = self.start("launch", "--workers", 1, "--", "sh", "-c", "sleep 1000 & echo done")
         self.assertEqual(program.wait(timeout=HANGS), 0)
         self.assertEqual(program.stdout.readline(), "done\n")
 
-    def test_of_what_outlives_its_worker_and_never_stops_is_left(self):
+    def test_of_a_process_that_outlives_its_worker_is_cut_off(self):
         program = self.start("launch", "--workers", 1, "--", "sh", "-c", "yes & sleep 0.2")
         while program.stdout.read(100000):
             pass
         self.assertEqual(program.wait(timeout=HANGS), 0)
 
-    def test_that_nobody_reads_any_more_does_not_end_the_run(self):
+    def test_whose_reader_is_gone_does_not_end_the_run(self):
         program = self.start("launch", "--workers", 2, "--log-dir", "logs", "--", "sh", "-c",
                              "while [ ! -e closed ]; do sleep 0.1; done; seq 100000; "
                              "if [ $LOCKSTEP_RANK = 1 ]; then exit 9; fi")
@@ -88,7 +88,7 @@ class Output(ProgramTest):
         self.assertIn("exited with code 9", program.stderr.read())
         self.assertTrue((self.folder / "logs" / "rank-0.log").read_text().endswith("\n100000\n"))
 
-    def test_that_nobody_reads_for_a_while_does_not_stall_supervision(self):
+    def test_with_a_slow_reader_does_not_stall_supervision(self):
         program = self.start("launch", "--workers", 2, "--grace", 0.1, "--", "sh", "-c",
                              "if [ $LOCKSTEP_RANK = 0 ]; then exec seq 10000000; fi; sleep 1; exit 3")
         self.wait_until(lambda: len(children_of(program.pid)) == 2)

@@ -1,4 +1,4 @@
-"""lockstep launch: any program on several workers, and the truth about how they ended."""
+"""lockstep launch: any program on several workers, and the report of how they ended."""
 import os
 import socket
 import unittest
@@ -10,12 +10,12 @@ class Launch(ProgramTest):
     def sh(self, script, workers=3, code=0):
         return self.run_program("launch", "--workers", workers, "--", "sh", "-c", script, code=code)
 
-    def test_every_worker_knows_its_place(self):
+    def test_every_worker_gets_its_rank(self):
         output, errors = self.sh("echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE")
         self.assertEqual(sorted(output.splitlines()), ["0 of 3", "1 of 3", "2 of 3"])
         self.assertEqual(errors, "")
 
-    def test_passes_arguments_on_as_they_are(self):
+    def test_passes_arguments_unchanged(self):
         output, _ = self.run_program("launch", "--workers", 1, "--", "echo", "--workers", 7, "--", "-x")
         self.assertEqual(output, "--workers 7 -- -x\n")
 
@@ -32,7 +32,7 @@ class Launch(ProgramTest):
                                      "if [ $LOCKSTEP_RANK = 0 ]; then exit 3; fi; exec sleep 1000", code=3)
         self.assertIn("rank 0", errors)
 
-    def test_tells_programs_of_torchrun_their_place_too(self):
+    def test_sets_the_variables_of_torchrun(self):
         output, _ = self.sh("echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR", workers=2)
         self.assertEqual(sorted(output.splitlines()), ["0 2 0 2 0 127.0.0.1", "1 2 1 2 0 127.0.0.1"])
 
@@ -41,7 +41,7 @@ class Launch(ProgramTest):
                                      "-c", "echo $LOCKSTEP_TRANSPORT $LOCKSTEP_INTERFACE")
         self.assertEqual(output, "shm lo\n")
 
-    def test_shares_out_the_cores(self):
+    def test_divides_the_cores(self):
         cores = sorted(os.sched_getaffinity(0))
         script = "import os; print(*sorted(os.sched_getaffinity(0)), end=';')"
         workers = min(2, len(cores))
@@ -51,13 +51,13 @@ class Launch(ProgramTest):
         output, _ = self.run_program("launch", "--no-pin", "--workers", 1, "--", "/usr/bin/python3", "-c", script)
         self.assertEqual(list(map(int, output.rstrip(";").split())), cores)
 
-    def test_the_token_is_not_in_anybodys_arguments(self):
+    def test_the_token_is_not_in_any_arguments(self):
         output, _ = self.sh("cat /proc/$PPID/cmdline /proc/self/cmdline | grep -c $LOCKSTEP_TOKEN; :", workers=1)
         self.assertEqual(output, "0\n")
 
 
 class BadUsage(ProgramTest):
-    """Every refusal says what to do instead, and nothing is started."""
+    """Every error has a remedy, and nothing is started."""
 
     def refused(self, *arguments, program=("touch", "started"), code=2):
         _, errors = self.run_program("launch", *arguments, "--", *program, code=code)
@@ -87,14 +87,14 @@ class BadUsage(ProgramTest):
         (self.folder / "file").write_text("")
         self.assertIn("file", self.refused("--log-dir", "file/logs", code=1))
 
-    def test_an_interface_that_is_not_there(self):
+    def test_a_missing_interface(self):
         self.assertIn("nosuch0", self.refused("--interface", "nosuch0"))
 
-    def test_a_transport_that_is_not_there(self):
+    def test_an_unknown_transport(self):
         _, errors = self.run_program("launch", "--workers", 2, "--transport", "pigeon", "--", BINARY, "bench", code=2)
         self.assertIn("there is no transport 'pigeon' between processes: there are auto, ", errors)
 
-    def test_nodes_that_do_not_fit(self):
+    def test_invalid_nodes(self):
         self.assertIn("--node-rank needs --nnodes", self.refused("--node-rank", 1))
         self.assertIn("--nnodes 2 needs --node-rank", self.refused("--nnodes", 2))
         self.assertIn("--node-rank is 2, but --nnodes 2 has nodes 0 to 1",
@@ -107,7 +107,7 @@ class BadUsage(ProgramTest):
         self.assertRegex(errors, "needs a token: make one with lockstep launch --new-token FILE")
         self.assertRegex(self.refused("--master-addr", "0.0.0.0"), "which other hosts can reach, needs a token")
 
-    def test_a_token_file_that_is_no_good(self):
+    def test_invalid_token_files(self):
         nodes = ["--nnodes", 2, "--node-rank", 0, "--master-addr", "127.0.0.1", "--token-file"]
         self.assertIn("No such file", self.refused(*nodes, "absent", code=1))
         self.assertIn("others have access to the token file", self.refused(*nodes, self.token(0o644)))
@@ -132,7 +132,7 @@ class NewToken(ProgramTest):
         _, errors = self.run_program("launch", "--new-token", "token", code=2)
         self.assertIn("exists already", errors)
 
-    def test_does_nothing_else(self):
+    def test_nothing_is_started(self):
         _, errors = self.run_program("launch", "--new-token", "token", "--workers", 2, code=2)
         self.assertIn("leave out all other options", errors)
         self.assertFalse((self.folder / "token").exists())
