@@ -9,21 +9,20 @@
 namespace lockstep::internal::run {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, mean, p50, p90)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankSummary, rank, seconds_per_iteration, compute_share,
-                                   communication_share, hidden_communication_share,
-                                   exposed_communication_share, wait_share, data_share,
-                                   bytes_per_iteration, operations_per_iteration, latency_seconds,
-                                   train_loss, train_accuracy, weights_sha256, peak_rss_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, method, sync, algorithm, transport, engine, model, data,
-                                   workers, threads, global_batch, shards, epochs, iterations,
-                                   seconds_total, seconds_per_epoch, seconds_per_iteration,
-                                   images_per_second, compute_share, communication_share,
-                                   hidden_communication_share, exposed_communication_share,
-                                   wait_share, data_share, bytes_per_iteration,
-                                   operations_per_iteration, latency_seconds, bandwidth_mbs,
-                                   train_loss, train_accuracy, test_loss, test_accuracy,
-                                   weights_sha256, buffers_sha256, peak_rss_bytes, stopped, verdict,
+
+#define LOCKSTEP_COMMON_RESULTS                                                                \
+  compute_share, communication_share, hidden_communication_share, exposed_communication_share, \
+      wait_share, data_share, bytes_per_iteration, operations_per_iteration, latency_seconds,  \
+      train_loss, train_accuracy, weights_sha256, peak_rss_bytes
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankSummary, LOCKSTEP_COMMON_RESULTS, rank,
+                                   seconds_per_iteration)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, LOCKSTEP_COMMON_RESULTS, method, sync, algorithm,
+                                   transport, engine, model, data, workers, threads, global_batch,
+                                   shards, epochs, iterations, seconds_total, seconds_per_epoch,
+                                   seconds_per_iteration, images_per_second, bandwidth_mbs,
+                                   test_loss, test_accuracy, buffers_sha256, stopped, verdict,
                                    bottleneck, ranks)
+#undef LOCKSTEP_COMMON_RESULTS
 
 namespace {
 

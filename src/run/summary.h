@@ -17,11 +17,10 @@ struct Distribution {
   double p90 = 0;
 };
 
-/// The results of one rank. A `…_share` is a fraction of the time of its iterations, 0 to 1. Times
-/// and fractions exclude the first iteration.
-struct RankSummary {
-  int rank = 0;
-  double seconds_per_iteration = 0;  ///< mean
+/// The results that a rank and the whole run have in common; those of the run are means over the
+/// ranks. A `…_share` is a fraction of the time of the iterations, 0 to 1. Times and fractions
+/// exclude the first iteration.
+struct CommonResults {
   double compute_share = 0;
   double communication_share = 0;
   double hidden_communication_share = 0;
@@ -34,11 +33,15 @@ struct RankSummary {
   double train_loss = 0;                ///< mean over the samples of the last epoch
   double train_accuracy = 0;
   std::string weights_sha256;
-  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< of the run: the largest of its ranks
 };
 
-/// The results of the whole run. Fractions (`…_share`) and bytes are means over the ranks.
-struct Summary {
+struct RankSummary : CommonResults {
+  int rank = 0;
+  double seconds_per_iteration = 0;  ///< mean
+};
+
+struct Summary : CommonResults {
   std::string method;
   std::string sync;
   std::string algorithm;
@@ -56,23 +59,10 @@ struct Summary {
   double seconds_per_epoch = 0;
   Distribution seconds_per_iteration;
   double images_per_second = 0;
-  double compute_share = 0;
-  double communication_share = 0;
-  double hidden_communication_share = 0;
-  double exposed_communication_share = 0;
-  double wait_share = 0;
-  double data_share = 0;
-  double bytes_per_iteration = 0;
-  double operations_per_iteration = 0;
-  double latency_seconds = 0;
   double bandwidth_mbs = 0;  ///< bytes divided by the time inside collectives
-  double train_loss = 0;
-  double train_accuracy = 0;
   double test_loss = 0;
   double test_accuracy = 0;
-  std::string weights_sha256;
   std::string buffers_sha256;
-  std::uint64_t peak_rss_bytes = 0;
   std::string stopped;  ///< why the run ended early; empty if it did not
   std::string verdict;
   observe::Bottleneck bottleneck;

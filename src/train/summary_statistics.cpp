@@ -64,9 +64,7 @@ double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-/// Fills in the fields that a rank's summary and the run's summary have in common.
-template <typename Part>
-void fill(Part& part, const Totals& totals) {
+void fill(run::CommonResults& part, const Totals& totals) {
   const observe::Times& times = totals.times;
   part.compute_share = ratio(times.forward + times.backward + times.optimizer, times.total);
   part.communication_share = ratio(times.communication, times.total);
