@@ -1,5 +1,5 @@
-# What a program links, and what `cmake --install` puts into its prefix: the command, the public headers, the
-# libraries, and a package for find_package(lockstep [COMPONENTS core|ddp|trainer]).
+# The targets that users' programs link, and the files that `cmake --install` installs: the command, the public headers,
+# the libraries, and a package for find_package(lockstep [COMPONENTS core|ddp|trainer]).
 #   lockstep::core       Group and init, without torch
 #   lockstep::ddp        core, DistributedDataParallel, the other wrappers for torch, and collectives on tensors
 #   lockstep::trainer    ddp, SequentialTrainer and its engines, models and data
@@ -8,8 +8,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # lockstep_component(NAME PARTS folder... LINKS target...)
-#   A library that users link, and the folders whose libraries are installed for it. Each has its own file of
-#   targets, so that core is found where there is no torch.
+#   A library for users, and the folders whose libraries are installed for it. Each has its own file of targets, so that
+#   find_package finds core without torch.
 function(lockstep_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PARTS;LINKS")
   add_library(lockstep_component_${name} INTERFACE)
@@ -17,7 +17,7 @@ function(lockstep_component name)
   set_target_properties(lockstep_component_${name} PROPERTIES EXPORT_NAME ${name})
   add_library(lockstep::${name} ALIAS lockstep_component_${name})
   if(LOCKSTEP_SANITIZE)
-    return()  # users cannot link what is built with a sanitizer
+    return()  # users cannot link libraries that are built with a sanitizer
   endif()
   list(TRANSFORM arg_PARTS PREPEND lockstep_)
   install(TARGETS ${arg_PARTS} lockstep_component_${name} EXPORT lockstep_${name})
@@ -41,7 +41,7 @@ if(LOCKSTEP_SANITIZE)
 endif()
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
-# A libtorch that is not the system's is looked for where it was when Lockstep was built.
+# If libtorch is not the system's, find_package(lockstep) searches it in the folder that Lockstep was built with.
 set(programs lockstep)
 if(LOCKSTEP_TORCH)
   list(APPEND programs lockstep-torch)

@@ -1,7 +1,7 @@
-# What some libtorch has inside itself that Lockstep has from elsewhere. Debian's libtorch shares both.
+# Libraries that some versions of libtorch contain, and that Lockstep uses too. Debian's libtorch shares both.
 
-# fmt: headers of another version in libtorch's own include folder would hide those of the fmt that is linked. Ours are
-# put before them, in a folder that has nothing else.
+# fmt: libtorch's include folder may have headers of another version, which would hide those of the linked fmt. A folder
+# with the right headers only is put before it.
 get_target_property(fmt_headers fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
 list(GET TORCH_INCLUDE_DIRS 0 torch_headers)
 if(EXISTS "${torch_headers}/fmt" AND NOT torch_headers STREQUAL fmt_headers)
@@ -12,7 +12,7 @@ if(EXISTS "${torch_headers}/fmt" AND NOT torch_headers STREQUAL fmt_headers)
 endif()
 
 # Gloo: two versions of it in one process would call each other's functions, with classes of different layouts.
-# LOCKSTEP_GLOO_APART says that ours must be kept apart: see src/comm/gloo/gloo_loader.cpp.
+# With LOCKSTEP_GLOO_APART, Lockstep's Gloo is loaded separately: see src/comm/gloo/gloo_loader.cpp.
 get_target_property(torch_configurations torch_cpu IMPORTED_CONFIGURATIONS)
 list(GET torch_configurations 0 torch_configuration)
 get_target_property(torch_file torch_cpu IMPORTED_LOCATION_${torch_configuration})
@@ -21,11 +21,11 @@ execute_process(COMMAND "${CMAKE_READELF}" --dynamic "${torch_file}"
 if(NOT torch_needs MATCHES "NEEDED[^\n]*libgloo")
   set(LOCKSTEP_GLOO_APART ON)
   set(LOCKSTEP_PLUGINS "${PROJECT_BINARY_DIR}/lib/lockstep")
-  list(APPEND CMAKE_BUILD_RPATH "${LOCKSTEP_PLUGINS}")  # there our programs look for it
+  list(APPEND CMAKE_BUILD_RPATH "${LOCKSTEP_PLUGINS}")  # Lockstep's programs search it there
 endif()
 
-# oneDNN: the onednn engine is built where libtorch takes oneDNN from the same library as we do. Not found by its own
-# package file: Debian's wants OpenCL, for graphics cards.
+# oneDNN: the onednn engine is built if libtorch uses the same oneDNN library. find_package is not used, because Debian's
+# package file needs OpenCL.
 find_path(dnnl_headers oneapi/dnnl/dnnl.hpp)
 find_library(dnnl_library dnnl)
 if(dnnl_headers AND dnnl_library AND torch_needs MATCHES "NEEDED[^\n]*libdnnl")

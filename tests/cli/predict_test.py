@@ -79,7 +79,7 @@ class Predict(ProgramTest):
             if (stat_of(simulation[0]) or "Z")[0] == "Z":
                 return
             time.sleep(0.01)
-        self.fail("the simulation goes on")
+        self.fail("the simulation was not interrupted")
 
     def test_collectives_alone(self):
         output, _ = self.run_program("predict", "--network", "alpha=20us,bandwidth=8gbit", "--workers", "8",

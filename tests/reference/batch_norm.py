@@ -6,7 +6,7 @@ Run by hand, with Debian's python3-torch, when the recipe below changes:
     /usr/bin/python3 tests/reference/batch_norm.py [model ...]
 
 The recipe, which both sides follow:
-- Weights and images are set by formulas: see formula.py. Only what came out is kept.
+- Weights and images are set by formulas: see formula.py. Only the results are stored.
 - Bytes become floats by (x / 255 - mean) / deviation, each step in float32 as torchvision does it.
 - 5 steps on 8 images each, of which every worker has 2: SGD with learning rate 0.01, momentum 0.9, weight decay 1e-4.
   Every worker has its own batch norm statistics, over its own images. Gradients are averaged.
@@ -14,7 +14,7 @@ The recipe, which both sides follow:
 
 All is computed in float64. The gradients of step 1 are also compared with those in float32: a seed for the images is
 chosen for which nothing that ReLU or max pooling decides is so close to the edge that rounding could decide it
-otherwise, because each such decision moves a gradient by 1e-3 of its norm, whoever computes it.
+otherwise, because each such decision changes a gradient by 1e-3 of its norm.
 """
 import json
 import pathlib
