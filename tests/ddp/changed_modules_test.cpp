@@ -25,7 +25,7 @@ using testing::run_ranks;
 
 /// After `change`, on one rank or on all, every backward throws an error with `message` on all
 /// ranks.
-void expect_refused(const std::function<void(Branches&)>& change, std::string_view message,
+void expect_change_refused(const std::function<void(Branches&)>& change, std::string_view message,
                     const std::function<torch::Tensor(Branches&)>& loss = {}) {
   for (bool on_all : {true, false})
     for (const DdpOptions& options : {kSmallBuckets, kAllowUnused})
@@ -57,13 +57,13 @@ TEST(ChangedModule, WithNewDataIsStillSynchronised) {
 }
 
 TEST(ChangedModule, OfAnotherTypeOrShapeIsRefusedOnAllRanks) {
-  expect_refused(
+  expect_change_refused(
       [](Branches& net) { net.to(torch::kFloat32); },
       "parameter 'left.weight' is [1, 2] Float now and was [1, 2] Double",
       [](Branches& net) {
         return net.left(torch::ones({1, 2})).sum() + net.right(torch::ones({1, 2})).sum();
       });
-  expect_refused(
+  expect_change_refused(
       [](Branches& net) {
         net.right->weight.set_data(torch::ones({1, 3}, torch::kFloat64));
       },
@@ -74,21 +74,21 @@ TEST(ChangedModule, OfAnotherTypeOrShapeIsRefusedOnAllRanks) {
 }
 
 TEST(ChangedModule, WithANewParameterOrBufferIsRefusedOnAllRanks) {
-  expect_refused(
+  expect_change_refused(
       [](Branches& net) { net.register_parameter("scale", torch::ones(1, torch::kFloat64)); },
       "parameter 'scale' was registered after the module was wrapped");
-  expect_refused([](Branches& net) { net.register_buffer("seen", torch::ones(1)); },
+  expect_change_refused([](Branches& net) { net.register_buffer("seen", torch::ones(1)); },
                  "buffer 'seen' was registered after the module was wrapped");
 }
 
 TEST(ChangedModule, WithoutAParameterIsRefusedOnAllRanks) {
-  expect_refused([](Branches& net) { net.unregister_module("right"); },
+  expect_change_refused([](Branches& net) { net.unregister_module("right"); },
                  "parameter 'right.weight' was removed after the module was wrapped",
                  [](Branches& net) { return net.left_sum(); });
 }
 
 TEST(ChangedModule, WithAnotherLayerIsRefusedOnAllRanks) {
-  expect_refused(
+  expect_change_refused(
       [](Branches& net) {
         net.right = net.replace_module("right", torch::nn::Linear(2, 1));
         net.right->to(torch::kFloat64);
@@ -102,7 +102,7 @@ TEST(ChangedModule, WithOtherLayersOnlyIsRefusedWithoutHooks) {
     net.right = net.replace_module("right", torch::nn::Linear(2, 1));
     net.to(torch::kFloat64);
   };
-  expect_refused(replace, "parameter 'left.weight' was replaced by another tensor");
+  expect_change_refused(replace, "parameter 'left.weight' was replaced by another tensor");
 }
 
 TEST(ChangedModule, ACopyIsNotSynchronisedAndDisturbsNothing) {

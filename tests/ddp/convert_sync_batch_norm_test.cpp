@@ -26,8 +26,8 @@ nn::Sequential make_layers() {
 }
 
 /// A model with members, whose batch norm is a SyncBatchNorm.
-struct Net : nn::Module {
-  Net() {
+struct ConvolutionalNet : nn::Module {
+  ConvolutionalNet() {
     register_module("layers", layers);
     register_module("norm", norm);
     to(torch::kFloat64);
@@ -93,8 +93,8 @@ TEST(ConvertSyncBatchNorm, NamesBatchNormThatCannotBeReplacedAndChangesNothing) 
 }
 
 /// A batch of 10, split into 4, 3 and 3.
-struct Batch {
-  Batch() {
+struct ImageBatch {
+  ImageBatch() {
     torch::manual_seed(7);
     images = torch::randn({10, 2, 4, 4}, torch::kFloat64);
     labels = torch::randint(3, {10}, torch::kInt64);
@@ -102,19 +102,19 @@ struct Batch {
   torch::Tensor images, labels;
 };
 
-torch::Tensor mean_loss(Net& net, const torch::Tensor& images, const torch::Tensor& labels) {
+torch::Tensor mean_loss(ConvolutionalNet& net, const torch::Tensor& images, const torch::Tensor& labels) {
   return nn::functional::cross_entropy(net.forward(images), labels);
 }
 
 TEST(ConvertSyncBatchNorm, WithDdpEqualsOneProcessWithTheWholeBatch) {
-  const Batch batch;
-  std::vector<std::shared_ptr<Net>> nets;
+  const ImageBatch batch;
+  std::vector<std::shared_ptr<ConvolutionalNet>> nets;
   for (int i = 0; i < 4; ++i) {
     torch::manual_seed(3);
-    nets.push_back(std::make_shared<Net>());
+    nets.push_back(std::make_shared<ConvolutionalNet>());
   }
   const auto alone = nets[3];
-  const auto make_sgd = [](const Net& net) {
+  const auto make_sgd = [](const ConvolutionalNet& net) {
     return torch::optim::SGD(net.parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   };
   torch::optim::SGD alone_sgd = make_sgd(*alone);

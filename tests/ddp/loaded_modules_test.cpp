@@ -22,15 +22,15 @@ using testing::kSmallBuckets;
 using testing::RankKind;
 using testing::run_ranks;
 
-using Net = std::shared_ptr<Branches>;
+using BranchesPtr = std::shared_ptr<Branches>;
 
-std::string saved(const Net& net) {
+std::string saved(const BranchesPtr& net) {
   std::stringstream stream;
   torch::save(net, stream);
   return stream.str();
 }
 
-void load(Net& net, const std::string& file) {
+void load(BranchesPtr& net, const std::string& file) {
   std::stringstream stream(file);
   torch::load(net, stream);
 }

@@ -18,7 +18,7 @@ using testing::RankKind;
 using Make = std::function<std::shared_ptr<torch::nn::Module>(int rank)>;
 
 /// Wraps make(rank) on three ranks and expects the same error, with all parts, on all of them.
-void expect_refused(const Make& make, const std::vector<std::string>& parts) {
+void expect_wrapping_refused(const Make& make, const std::vector<std::string>& parts) {
   const auto errors = errors_of_ranks(RankKind::thread, 3, [&](const Group& group) {
     DistributedDataParallel ddp(make(group.rank()), group);
   });
@@ -34,12 +34,12 @@ std::shared_ptr<torch::nn::Module> linear(int outputs) {
 }
 
 TEST(ModuleState, DifferencesAreReportedToEveryRank) {
-  expect_refused(
+  expect_wrapping_refused(
       [](int rank) { return linear(rank == 1 ? 7 : 3); },
       {"the ranks wrap different modules, first in this: rank 0 and 2 came with parameter "
        "weight [3, 4] Float cpu dense, trained; rank 1 came with parameter weight [7, 4] "
        "Float cpu dense, trained. Construct the module"});
-  expect_refused(
+  expect_wrapping_refused(
       [](int rank) {
         auto net = linear(3);
         if (rank == 2) net->parameters()[1].set_requires_grad(false);
@@ -47,14 +47,14 @@ TEST(ModuleState, DifferencesAreReportedToEveryRank) {
       },
       {"rank 0 and 1 came with parameter bias [3] Float cpu dense, trained; rank 2 came with "
        "parameter bias [3] Float cpu dense."});
-  expect_refused(
+  expect_wrapping_refused(
       [](int rank) {
         auto net = linear(3);
         if (rank == 0) net->to(torch::kFloat64);
         return net;
       },
       {"rank 0 came with parameter weight [3, 4] Double"});
-  expect_refused(
+  expect_wrapping_refused(
       [](int rank) {
         auto net = linear(3);
         if (rank == 0) net->register_buffer("mean", torch::zeros(2));
@@ -77,15 +77,15 @@ TEST(ModuleState, OtherDevicesAreReportedToEveryRank) {
     net->register_parameter(name, torch::empty({5}, torch::device(torch::kMeta)));
     return net;
   };
-  expect_refused([&](int) { return meta("elsewhere"); },
+  expect_wrapping_refused([&](int) { return meta("elsewhere"); },
                  {"parameter 'elsewhere' is not a dense tensor in main memory but dense on device "
                   "meta"});
-  expect_refused([&](int rank) { return rank == 1 ? meta("elsewhere") : linear(3); },
+  expect_wrapping_refused([&](int rank) { return rank == 1 ? meta("elsewhere") : linear(3); },
                  {"rank 1 came with parameter elsewhere [5] Float meta"});
 }
 
 TEST(ModuleState, SparseTensorsAreReportedToEveryRank) {
-  expect_refused(
+  expect_wrapping_refused(
       [](int) {
         auto net = linear(3);
         net->register_buffer("table", torch::eye(3).to_sparse());

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(All, Streams,
                          });
 
 /// The gradients of `one` are 1, those of `other` -3; their order depends on the rank.
-torch::Tensor loss_of(Branches& one, Branches& other, bool other_first) {
+torch::Tensor loss_of_both(Branches& one, Branches& other, bool other_first) {
   const auto first = other_first ? other.sum() * -3 : one.sum();
   const auto second = other_first ? one.sum() : other.sum() * -3;
   return first + second;
@@ -46,7 +46,7 @@ TEST_P(Streams, TwoModulesOfOneSizeKeepTheirGradientsApart) {
     for (int step = 0; step < 30; ++step) {
       one->zero_grad();
       other->zero_grad();
-      loss_of(*one, *other, (step + group.rank()) % 2 == 0).backward();
+      loss_of_both(*one, *other, (step + group.rank()) % 2 == 0).backward();
       for (const auto& layer : {one->left, one->right}) ASSERT_TRUE(gradients_are(layer, 1));
       for (const auto& layer : {other->left, other->right}) ASSERT_TRUE(gradients_are(layer, -3));
     }
@@ -104,7 +104,7 @@ TEST(Stream, AnErrorInOneModuleDoesNotAffectTheOther) {
     EXPECT_TRUE(gradients_are(other->left, -3));
     one->zero_grad();
     other->zero_grad();
-    loss_of(*one, *other, group.rank() == 0).backward();
+    loss_of_both(*one, *other, group.rank() == 0).backward();
     EXPECT_TRUE(gradients_are(one->left, 1));
     EXPECT_TRUE(gradients_are(other->left, -3));
   });

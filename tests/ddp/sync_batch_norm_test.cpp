@@ -16,11 +16,11 @@ namespace {
 using torch::nn::BatchNorm2d;
 using torch::nn::BatchNormOptions;
 
-constexpr double kTolerance = 1e-12;  ///< in float64, summed in any order
+constexpr double kNormTolerance = 1e-12;  ///< in float64, summed in any order
 
 /// Rank 2 has no sample.
 const std::vector<std::int64_t> kShares{3, 1, 0, 4};
-constexpr std::int64_t kSamples = 8;
+constexpr std::int64_t kNormSamples = 8;
 constexpr std::int64_t kChannels = 5;
 
 torch::Tensor share_of(const torch::Tensor& whole, const Group& group) {
@@ -33,7 +33,7 @@ torch::Tensor share_of(const torch::Tensor& whole, const Group& group) {
 struct Steps {
   explicit Steps(std::vector<std::int64_t> map, torch::ScalarType type = torch::kFloat64) {
     torch::manual_seed(1);
-    std::vector<std::int64_t> sizes{kSamples, kChannels};
+    std::vector<std::int64_t> sizes{kNormSamples, kChannels};
     sizes.insert(sizes.end(), map.begin(), map.end());
     for (int step = 0; step < 3; ++step) {
       inputs.push_back((3 * torch::randn(sizes, torch::kFloat64) + step).to(type));
@@ -43,8 +43,8 @@ struct Steps {
   std::vector<torch::Tensor> inputs, gradients;
 };
 
-void expect_close(const torch::Tensor& actual, const torch::Tensor& expected,
-                  const std::string& what, double tolerance = kTolerance) {
+void expect_same_norm(const torch::Tensor& actual, const torch::Tensor& expected,
+                  const std::string& what, double tolerance = kNormTolerance) {
   ASSERT_EQ(actual.sizes(), expected.sizes()) << what;
   if (expected.numel() == 0) return;
   const torch::Tensor wanted = expected.to(torch::kFloat64);
@@ -88,20 +88,20 @@ void expect_equal_to_one(Reference alone, const BatchNormOptions& options, const
     for (std::size_t i = 0; i < steps.inputs.size(); ++i) {
       const Result result =
           run_step(layer, share_of(steps.inputs[i], group), share_of(steps.gradients[i], group));
-      expect_close(result.output, share_of(expected[i].output, group), "output");
-      expect_close(result.input_gradient, share_of(expected[i].input_gradient, group), "input");
+      expect_same_norm(result.output, share_of(expected[i].output, group), "output");
+      expect_same_norm(result.input_gradient, share_of(expected[i].input_gradient, group), "input");
     }
     const auto buffers = alone->named_buffers();
     EXPECT_EQ(layer->named_buffers().size(), buffers.size());
     for (const auto& buffer : layer->named_buffers())
-      expect_close(buffer.value(), buffers[buffer.key()], buffer.key());
+      expect_same_norm(buffer.value(), buffers[buffer.key()], buffer.key());
     const auto parameters = alone->named_parameters();
     EXPECT_EQ(layer->named_parameters().size(), parameters.size());
     for (const auto& parameter : layer->named_parameters()) {
       torch::Tensor sum = parameter->grad().clone();
       Group(group).all_reduce(ArrayView(sum.data_ptr<double>(),
                                         static_cast<std::size_t>(sum.numel()), DataType::float64));
-      expect_close(sum, parameters[parameter.key()].grad(), parameter.key());
+      expect_same_norm(sum, parameters[parameter.key()].grad(), parameter.key());
     }
   });
 }
@@ -153,8 +153,8 @@ TEST(SyncBatchNorm, KeepsPrecisionWithALargeMeanInFloat32) {
   run_threads(4, [&](const Group& group) {
     SyncBatchNorm layer(BatchNormOptions(kChannels), group);
     const Result result = run_step(layer, share_of(input, group), share_of(gradient, group));
-    expect_close(result.output, share_of(expected.output, group), "output", 1e-6);
-    expect_close(result.input_gradient, share_of(expected.input_gradient, group), "input", 1e-6);
+    expect_same_norm(result.output, share_of(expected.output, group), "output", 1e-6);
+    expect_same_norm(result.input_gradient, share_of(expected.input_gradient, group), "input", 1e-6);
   });
 }
 
@@ -170,8 +170,8 @@ TEST(SyncBatchNorm, SupportsAnyMemoryFormat) {
       return share_of(whole, group).contiguous(torch::MemoryFormat::ChannelsLast);
     };
     const Result result = run_step(layer, last(steps.inputs[0]), last(steps.gradients[0]));
-    expect_close(result.output, share_of(expected.output, group), "output");
-    expect_close(result.input_gradient, share_of(expected.input_gradient, group), "input");
+    expect_same_norm(result.output, share_of(expected.output, group), "output");
+    expect_same_norm(result.input_gradient, share_of(expected.input_gradient, group), "input");
   });
 }
 

@@ -58,7 +58,7 @@ TEST(Ddp, DoesNotChangeFrozenParameters) {
   });
 }
 
-void expect_refused(const std::function<void(torch::nn::Module&)>& change,
+void expect_type_refused(const std::function<void(torch::nn::Module&)>& change,
                     const std::string& message) {
   run_threads(1, [&](const Group& group) {
     auto net = std::make_shared<Branches>();
@@ -68,7 +68,7 @@ void expect_refused(const std::function<void(torch::nn::Module&)>& change,
 }
 
 TEST(Ddp, RefusesTypesThatCannotBeAveragedByName) {
-  expect_refused([](auto& net) { net.to(torch::kComplexFloat); },
+  expect_type_refused([](auto& net) { net.to(torch::kComplexFloat); },
                  "parameter 'used.weight' is of type ComplexFloat: only float32, float64, float16 "
                  "and bfloat16 can be averaged");
 }

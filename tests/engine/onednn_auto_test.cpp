@@ -11,10 +11,10 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr data::ImageShape kImages{3, 6, 6};
-constexpr std::size_t kBatch = 4;
+constexpr data::ImageShape kSmallImages{3, 6, 6};
+constexpr std::size_t kSmallBatch = 4;
 
-nn::Sequential make_model() {
+nn::Sequential make_small_model() {
   auto convolution = [](int from, int to) {
     return nn::Conv2d(nn::Conv2dOptions(from, to, 3).padding(1));
   };
@@ -29,8 +29,8 @@ class OnednnAuto : public ::testing::Test {
   std::vector<float> results(const OnednnEngineOptions& options, std::size_t batch) {
     std::vector<float> all;
     run_threads(1, [&](const Group& group) {
-      BoundEngine bound(group, make_onednn_engine(make_model(), options));
-      const data::Batch images = random_batch(kImages, batch);
+      BoundEngine bound(group, make_onednn_engine(make_small_model(), options));
+      const data::Batch images = random_batch(kSmallImages, batch);
       bound.train(images);
       for (std::size_t i = 0; i < bound.engine->parameters().size(); ++i) {
         const std::vector<float> plain = bound.plain_gradient(i);
@@ -41,7 +41,7 @@ class OnednnAuto : public ::testing::Test {
     return all;
   }
   static OnednnEngineOptions options(const std::string_view convolutions) {
-    return {.images = kImages, .batch = kBatch, .convolutions = convolutions};
+    return {.images = kSmallImages, .batch = kSmallBatch, .convolutions = convolutions};
   }
   std::filesystem::path file() const { return folder_.path() / "lockstep" / "convolutions.json"; }
 
@@ -53,11 +53,11 @@ class OnednnAuto : public ::testing::Test {
 
 TEST_F(OnednnAuto, AgreesWithTorch) {
   run_threads(1, [&](const Group& group) {
-    BoundEngine bound(group, make_onednn_engine(make_model(), options("auto")));
-    nn::Sequential torch = make_model();
+    BoundEngine bound(group, make_onednn_engine(make_small_model(), options("auto")));
+    nn::Sequential torch = make_small_model();
     torch->to(torch::kFloat64);
-    const data::Batch batch = random_batch(kImages, kBatch);
-    const double loss = torch_loss(torch, batch, kImages, true);
+    const data::Batch batch = random_batch(kSmallImages, kSmallBatch);
+    const double loss = torch_loss(torch, batch, kSmallImages, true);
     EXPECT_NEAR(bound.train(batch).loss_sum, loss, 1e-4 * loss);
     for (std::size_t i = 0; i < torch->parameters().size(); ++i)
       EXPECT_LT(relative_error(bound.plain_gradient(i), torch->parameters()[i].grad()), 1e-4) << i;
@@ -74,12 +74,12 @@ TEST_F(OnednnAuto, UsesTheGivenMethodsForEveryBatch) {
     ASSERT_TRUE(are_convolution_methods(given.methods));
     // The rule chooses Winograd for all passes of such a layer.
     const OnednnEngineOptions same = options(method == std::string("direct") ? "direct" : "fixed");
-    for (std::size_t batch : {kBatch, kBatch - 1, kBatch + 3})
+    for (std::size_t batch : {kSmallBatch, kSmallBatch - 1, kSmallBatch + 3})
       EXPECT_EQ(results(given, batch), results(same, batch)) << method << ", batch " << batch;
   }
   EXPECT_FALSE(std::filesystem::exists(file())) << "nothing was to be measured";
   if (has_winograd()) {
-    EXPECT_NE(results(options("direct"), kBatch), results(options("fixed"), kBatch));
+    EXPECT_NE(results(options("direct"), kSmallBatch), results(options("fixed"), kSmallBatch));
   }
 }
 

@@ -14,10 +14,10 @@
 namespace lockstep::internal::engine {
 namespace {
 
-constexpr data::ImageShape kImages{1, 32, 32};
+constexpr data::ImageShape kLenet5Images{1, 32, 32};
 
 std::unique_ptr<Engine> make_lenet5(std::uint64_t seed = 1) {
-  return make_onednn_engine({.images = kImages, .seed = seed, .batch = 4});
+  return make_onednn_engine({.images = kLenet5Images, .seed = seed, .batch = 4});
 }
 
 std::unique_ptr<Engine> make_vgg11(std::uint64_t seed = 1) {
@@ -47,7 +47,7 @@ TEST(OnednnEngine, GradientsAreTheSlopesOfTheLoss) {
   constexpr float kStep = 1e-2f;
   run_threads(1, [&](const Group& group) {
     BoundEngine bound(group, make_lenet5());
-    const data::Batch batch = random_batch(kImages, 4);
+    const data::Batch batch = random_batch(kLenet5Images, 4);
     for (std::size_t i = 0; i < bound.engine->parameters().size(); ++i) {
       bound.train(batch);
       const std::vector<float> gradient(bound.gradient(i).begin(), bound.gradient(i).end());
@@ -70,7 +70,7 @@ TEST(OnednnEngine, GradientsAreTheSlopesOfTheLoss) {
 TEST(OnednnEngine, TheFactorScalesGradientsAndEachBackwardReplacesThem) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(group, make_lenet5());
-    const data::Batch batch = random_batch(kImages, 4);
+    const data::Batch batch = random_batch(kLenet5Images, 4);
     auto gradients_for = [&](double factor) {
       bound.train(batch, factor);
       return all_gradients(bound);
@@ -91,7 +91,7 @@ TEST(OnednnEngine, ReportsEveryParameterOnceLastLayerFirst) {
     std::iota(all.begin(), all.end(), 0u);
     for (std::size_t images : {4u, 0u, 2u}) {
       bound.ready.clear();
-      bound.train(random_batch(kImages, images));
+      bound.train(random_batch(kLenet5Images, images));
       EXPECT_GE(bound.ready.front(), all.size() - 2);
       EXPECT_LT(bound.ready.back(), 2u);
       std::ranges::sort(bound.ready);
@@ -125,7 +125,7 @@ TEST(OnednnEngine, DoesNotChangeReadyGradients) {
 TEST(OnednnEngine, AnEmptyBatchHasNoLossAndZeroGradients) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(group, make_lenet5());
-    bound.train(random_batch(kImages, 4));
+    bound.train(random_batch(kLenet5Images, 4));
     for (const Score& score : {bound.engine->evaluate({}), bound.engine->forward({})}) {
       EXPECT_EQ(score.loss_sum, 0);
       EXPECT_EQ(score.samples, 0u);
@@ -137,7 +137,7 @@ TEST(OnednnEngine, AnEmptyBatchHasNoLossAndZeroGradients) {
 
 TEST(OnednnEngine, CountsCorrectImages) {
   const auto engine = make_lenet5();
-  data::Batch image = random_batch(kImages, 1);
+  data::Batch image = random_batch(kLenet5Images, 1);
   std::size_t correct = 0;
   for (image.labels[0] = 0; image.labels[0] < 10; ++image.labels[0])
     correct += engine->evaluate(image).correct;
@@ -209,7 +209,7 @@ TEST(OnednnEngine, PaddingStaysZero) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(group, make_lenet5());
     for (int step = 0; step < 3; ++step) {
-      bound.train(random_batch(kImages, 4));
+      bound.train(random_batch(kLenet5Images, 4));
       for (std::size_t i = 0; i < bound.engine->parameters().size(); ++i) {
         for (std::size_t j = 0; j < bound.weights(i).size(); ++j)
           bound.weights(i)[j] -= 0.1f * bound.gradient(i)[j];
@@ -231,7 +231,7 @@ TEST(OnednnEngine, WritesItsStepsToATrace) {
   const auto engine = make_lenet5();
   observe::Trace trace;
   engine->record_in(&trace);
-  const data::Batch batch = random_batch(kImages, 4);
+  const data::Batch batch = random_batch(kLenet5Images, 4);
   engine->forward(batch);
   engine->record_in(nullptr);
   engine->forward(batch);
@@ -244,16 +244,16 @@ TEST(OnednnEngine, WritesItsStepsToATrace) {
 }
 
 TEST(OnednnEngine, IsChosenByAutoIfSupported) {
-  const MadeEngine fast = make_engine({.engine = "auto", .images = kImages});
+  const MadeEngine fast = make_engine({.engine = "auto", .images = kLenet5Images});
   EXPECT_EQ(fast.engine->name(), "onednn");
   EXPECT_EQ(fast.notice, "");
   const MadeEngine exact =
-      make_engine({.engine = "auto", .type = DataType::float64, .images = kImages});
+      make_engine({.engine = "auto", .type = DataType::float64, .images = kLenet5Images});
   EXPECT_EQ(exact.engine->name(), "torch");
   EXPECT_NE(exact.notice.find("float32 only"), std::string::npos) << exact.notice;
-  EXPECT_EQ(make_engine({.engine = "torch", .images = kImages}).engine->name(), "torch");
+  EXPECT_EQ(make_engine({.engine = "torch", .images = kLenet5Images}).engine->name(), "torch");
   testing::expect_error<UsageError>(
-      [] { make_engine({.engine = "onednn", .type = DataType::float64, .images = kImages}); },
+      [] { make_engine({.engine = "onednn", .type = DataType::float64, .images = kLenet5Images}); },
       {"float32 only", "--engine torch"});
 }
 

@@ -8,14 +8,14 @@ namespace {
 
 namespace nn = torch::nn;
 
-struct Case {
+struct LayerCase {
   const char* name;
   data::ImageShape images;
   std::size_t batch;
   nn::Sequential (*make)();
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& shown) {
+std::ostream& operator<<(std::ostream& out, const LayerCase& shown) {
   return out << shown.name;
 }
 
@@ -25,7 +25,7 @@ nn::Conv2d convolution(int in, int out, int kernel, int stride = 1, int padding 
 }
 
 /// The layer before the tested one: its gradients show those that the tested layer passes back.
-const Case kCases[] = {
+const LayerCase kLayerCases[] = {
     {"first_layer",
      {3, 9, 7},
      3,
@@ -237,7 +237,7 @@ const Case kCases[] = {
      }},
 };
 
-class OnednnLayer : public ::testing::TestWithParam<Case> {
+class OnednnLayer : public ::testing::TestWithParam<LayerCase> {
  protected:
   /// The same model twice: for the engine, and in float64 for torch.
   OnednnLayer() {
@@ -285,7 +285,7 @@ class OnednnLayer : public ::testing::TestWithParam<Case> {
   nn::Sequential theirs_{nullptr};
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OnednnLayer, ::testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(All, OnednnLayer, ::testing::ValuesIn(kLayerCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(OnednnLayer, AgreesWithTorch) {

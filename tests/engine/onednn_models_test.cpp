@@ -7,21 +7,21 @@
 namespace lockstep::internal::engine {
 namespace {
 
-struct Case {
+struct ModelCase {
   const char* model;
   const char* convolutions;
   double tolerance;  ///< relative to the norm of a parameter's gradient
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& shown) {
+std::ostream& operator<<(std::ostream& out, const ModelCase& shown) {
   return out << shown.model << " " << shown.convolutions;
 }
 
-std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+std::string name_of(const ::testing::TestParamInfo<ModelCase>& info) {
   return std::string(info.param.model) + "_" + info.param.convolutions;
 }
 
-std::unique_ptr<Engine> make_engine(const Case& test, std::size_t batch) {
+std::unique_ptr<Engine> make_model_engine(const ModelCase& test, std::size_t batch) {
   return make_onednn_engine({.model = test.model,
                              .images = models::images_of(test.model),
                              .seed = 1,
@@ -29,26 +29,26 @@ std::unique_ptr<Engine> make_engine(const Case& test, std::size_t batch) {
                              .convolutions = test.convolutions});
 }
 
-std::shared_ptr<models::Classifier> make_reference(const Case& test) {
+std::shared_ptr<models::Classifier> make_reference(const ModelCase& test) {
   torch::manual_seed(1);
   return models::make_model(test.model, DataType::float64);
 }
 
-class OnednnModel : public ::testing::TestWithParam<Case> {};
+class OnednnModel : public ::testing::TestWithParam<ModelCase> {};
 
 // A value before a ReLU or in a max pool that falls on another side than in float64 changes the
 // gradients of all earlier layers by thousandths of their norm. Later layers differ by rounding
 // only.
 constexpr double kSomeFlips = 2e-2;
-constexpr double kRounding = 2e-5;
+constexpr double kModelRounding = 2e-5;
 constexpr double kLoss = 1e-4;
 
 INSTANTIATE_TEST_SUITE_P(All, OnednnModel,
-                         ::testing::Values(Case{"lenet5", "direct", 1e-5},
-                                           Case{"vgg11", "direct", kSomeFlips},
-                                           Case{"vgg11", "fixed", kSomeFlips},
-                                           Case{"resnet18", "direct", kSomeFlips},
-                                           Case{"resnet18", "fixed", kSomeFlips}),
+                         ::testing::Values(ModelCase{"lenet5", "direct", 1e-5},
+                                           ModelCase{"vgg11", "direct", kSomeFlips},
+                                           ModelCase{"vgg11", "fixed", kSomeFlips},
+                                           ModelCase{"resnet18", "direct", kSomeFlips},
+                                           ModelCase{"resnet18", "fixed", kSomeFlips}),
                          name_of);
 
 TEST_P(OnednnModel, ComputesTorchsGradients) {
@@ -57,7 +57,7 @@ TEST_P(OnednnModel, ComputesTorchsGradients) {
   auto reference = make_reference(GetParam());
   const double tolerance = GetParam().tolerance;
   run_threads(1, [&](const Group& group) {
-    BoundEngine ours(group, make_engine(GetParam(), 8));
+    BoundEngine ours(group, make_model_engine(GetParam(), 8));
     const double loss = torch_loss(reference, batch, images, true);
     EXPECT_NEAR(ours.train(batch).loss_sum, loss, kLoss * loss);
     const std::vector<torch::Tensor> parameters = reference->parameters();
@@ -69,7 +69,7 @@ TEST_P(OnednnModel, ComputesTorchsGradients) {
       EXPECT_LT(errors.back(), tolerance) << ours.engine->parameters()[i].name;
     }
     std::ranges::sort(errors);
-    EXPECT_LT(errors[3], kRounding) << "of the last layers at least, which no flip reaches";
+    EXPECT_LT(errors[3], kModelRounding) << "of the last layers at least, which no flip reaches";
     EXPECT_NEAR(ours.engine->evaluate(batch).loss_sum, torch_loss(reference, batch, images, false),
                 kLoss * loss);
   });
@@ -131,7 +131,7 @@ TEST(OnednnModels, SmoothModelsHaveTorchsGradients) {
 TEST_P(OnednnModel, SupportsBatchesOfOtherSizes) {
   const data::ImageShape images = models::images_of(GetParam().model);
   run_threads(1, [&](const Group& group) {
-    BoundEngine ours(group, make_engine(GetParam(), 8));
+    BoundEngine ours(group, make_model_engine(GetParam(), 8));
     for (const std::size_t size : {3u, 8u, 11u, 3u}) {
       auto reference = make_reference(GetParam());
       const data::Batch batch = random_batch(images, size);

@@ -14,7 +14,7 @@ namespace {
 /// Products and sums of a few numbers of about 1, each rounded to float32.
 constexpr double kRounding = 2e-6;
 
-std::vector<float> random_values(std::size_t count, std::uint64_t seed) {
+std::vector<float> random_floats(std::size_t count, std::uint64_t seed) {
   Random random(seed);
   std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(2 * random.uniform() - 1);
@@ -43,13 +43,13 @@ struct Passes {
 
   const NormShape shape;
   const std::size_t count = shape.samples * shape.planes * shape.plane();
-  const std::vector<float> input = random_values(count, 1), gradient = random_values(count, 2);
-  const std::vector<float> origin = random_values(shape.channels(), 3);
-  const std::vector<float> scale = random_values(shape.channels(), 4);
-  const std::vector<float> shift = random_values(shape.channels(), 5);
-  const std::vector<float> of_gradient = random_values(shape.channels(), 6);
-  const std::vector<float> of_value = random_values(shape.channels(), 7);
-  const std::vector<float> back_shift = random_values(shape.channels(), 8);
+  const std::vector<float> input = random_floats(count, 1), gradient = random_floats(count, 2);
+  const std::vector<float> origin = random_floats(shape.channels(), 3);
+  const std::vector<float> scale = random_floats(shape.channels(), 4);
+  const std::vector<float> shift = random_floats(shape.channels(), 5);
+  const std::vector<float> of_gradient = random_floats(shape.channels(), 6);
+  const std::vector<float> of_value = random_floats(shape.channels(), 7);
+  const std::vector<float> back_shift = random_floats(shape.channels(), 8);
   const NormTerms terms;
   const NormGradientTerms gradient_terms;
   std::vector<double> deviation_sums = std::vector<double>(2 * shape.channels());

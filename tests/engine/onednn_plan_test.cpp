@@ -58,7 +58,7 @@ std::vector<Step> steps_of(const std::string& name, const ChooseMethods& convolu
   return plan_graph(engine, graph, {16, true, convolutions}, layouts).steps;
 }
 
-std::ptrdiff_t count_named(const std::vector<Step>& steps, std::string_view part) {
+std::ptrdiff_t count_steps_named(const std::vector<Step>& steps, std::string_view part) {
   return std::ranges::count_if(
       steps, [&](const Step& step) { return step.name.find(part) != std::string::npos; });
 }
@@ -71,19 +71,19 @@ TEST(OnednnPlan, ReordersNoActivation) {
   if (!has_avx512()) GTEST_SKIP() << "oneDNN's code for older processors takes fewer layouts";
   for (const std::string& model : models::model_names()) {
     const std::vector<Step> steps = steps_of(model, convolution_rule);
-    EXPECT_EQ(count_named(steps, "reorder of its input"), 0) << model;
-    EXPECT_EQ(count_named(steps, "reorder of its weights for forward"), 0) << model;
-    EXPECT_EQ(count_named(steps, "reorder of its weights' gradient"), 0) << model;
+    EXPECT_EQ(count_steps_named(steps, "reorder of its input"), 0) << model;
+    EXPECT_EQ(count_steps_named(steps, "reorder of its weights for forward"), 0) << model;
+    EXPECT_EQ(count_steps_named(steps, "reorder of its weights' gradient"), 0) << model;
   }
 }
 
 TEST(OnednnPlan, ReordersWeightsOnlyForDirectBackward) {
   if (!has_avx512()) GTEST_SKIP() << "there is no Winograd";
   // All convolutions but the first, whose input needs no gradient.
-  EXPECT_EQ(count_named(steps_of("vgg11", direct_convolutions), "reorder"), 7);
-  EXPECT_EQ(count_named(steps_of("vgg11", convolution_rule), "reorder"), 0);
+  EXPECT_EQ(count_steps_named(steps_of("vgg11", direct_convolutions), "reorder"), 7);
+  EXPECT_EQ(count_steps_named(steps_of("vgg11", convolution_rule), "reorder"), 0);
   // The convolutions of stride 2, and their shortcuts.
-  EXPECT_EQ(count_named(steps_of("resnet18", convolution_rule), "reorder"), 6);
+  EXPECT_EQ(count_steps_named(steps_of("resnet18", convolution_rule), "reorder"), 6);
 }
 
 /// The implementations of a layer's passes: forward, to its weights, to its input.
@@ -113,7 +113,7 @@ TEST(OnednnPlan, MayComputeAnyPassOfALayerByProducts) {
                                 Methods{winograd, direct, product}}) {
     const std::vector<Step> steps =
         steps_of("vgg11", [&](const ConvolutionShape&) { return methods; });
-    EXPECT_EQ(count_named(steps, "features.18 reorder"), methods.backward_data == direct ? 1 : 0);
+    EXPECT_EQ(count_steps_named(steps, "features.18 reorder"), methods.backward_data == direct ? 1 : 0);
     auto is_ours = [&](std::string_view name) {
       return implementations(steps, name) == std::vector<std::string>{"ours"};
     };
@@ -133,9 +133,9 @@ TEST(OnednnPlan, UsesNoSlowPrimitive) {
 
 TEST(OnednnPlan, TheFirstLayerComputesNoGradientForTheImages) {
   const std::vector<Step> steps = steps_of("vgg11", convolution_rule);
-  EXPECT_EQ(count_named(steps, "features.0 backward to its input"), 0);
-  EXPECT_EQ(count_named(steps, "features.0 backward to its weights"), 1);
-  EXPECT_EQ(count_named(steps, "features.4 backward to its input"), 1);
+  EXPECT_EQ(count_steps_named(steps, "features.0 backward to its input"), 0);
+  EXPECT_EQ(count_steps_named(steps, "features.0 backward to its weights"), 1);
+  EXPECT_EQ(count_steps_named(steps, "features.4 backward to its input"), 1);
 }
 
 TEST(OnednnPlan, FusesReluIntoBatchNormAndAdd) {
@@ -159,29 +159,29 @@ TEST(OnednnPlan, DoesNotFuseReluIfOthersUseItsInput) {
   EXPECT_EQ(fuse_relu(graph).layers.size(), 3u);
 }
 
-void expect_refused(nn::Sequential model, std::initializer_list<std::string_view> parts) {
+void expect_plan_refused(nn::Sequential model, std::initializer_list<std::string_view> parts) {
   testing::expect_error<UsageError>([&] { describe(model, {3, 8, 8}); }, parts);
 }
 
 TEST(OnednnDescription, NamesAnUnsupportedLayer) {
   const nn::Conv2d first(nn::Conv2dOptions(3, 8, 3));
-  expect_refused(nn::Sequential(first, nn::Dropout(), nn::Flatten(), nn::Linear(8 * 36, 10)),
+  expect_plan_refused(nn::Sequential(first, nn::Dropout(), nn::Flatten(), nn::Linear(8 * 36, 10)),
                  {"layer 1", "Dropout", "--engine torch"});
-  expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 9, 3).groups(3)), nn::Flatten(),
+  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 9, 3).groups(3)), nn::Flatten(),
                                 nn::Linear(9 * 36, 10)),
                  {"layer 0", "groups"});
-  expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 3).dilation(2)), nn::Flatten(),
+  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 3).dilation(2)), nn::Flatten(),
                                 nn::Linear(8 * 16, 10)),
                  {"layer 0", "dilated"});
-  expect_refused(nn::Sequential(first, nn::MaxPool2d(nn::MaxPool2dOptions(2).ceil_mode(true))),
+  expect_plan_refused(nn::Sequential(first, nn::MaxPool2d(nn::MaxPool2dOptions(2).ceil_mode(true))),
                  {"layer 1", "rounds"});
-  expect_refused(nn::Sequential(first, nn::Linear(6, 10)), {"layer 1", "Flatten"});
-  expect_refused(nn::Sequential(first, nn::Flatten(), nn::Linear(7, 10)),
+  expect_plan_refused(nn::Sequential(first, nn::Linear(6, 10)), {"layer 1", "Flatten"});
+  expect_plan_refused(nn::Sequential(first, nn::Flatten(), nn::Linear(7, 10)),
                  {"layer 2", "expects 7 values but gets 288"});
-  expect_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 9))), {"layer 0", "larger"});
-  expect_refused(nn::Sequential(first, first, nn::Flatten(), nn::Linear(8 * 36, 10)),
+  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 9))), {"layer 0", "larger"});
+  expect_plan_refused(nn::Sequential(first, first, nn::Flatten(), nn::Linear(8 * 36, 10)),
                  {"layer 1", "expects 3 channels but gets 8"});
-  expect_refused(nn::Sequential(first, nn::ReLU()), {"last layer is Linear"});
+  expect_plan_refused(nn::Sequential(first, nn::ReLU()), {"last layer is Linear"});
 }
 
 TEST(OnednnDescription, RefusesParametersThatAreSharedOrFrozen) {

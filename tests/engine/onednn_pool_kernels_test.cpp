@@ -11,7 +11,7 @@
 namespace lockstep::internal::engine::onednn {
 namespace {
 
-std::vector<const PoolKernels*> runnable() {
+std::vector<const PoolKernels*> runnable_pools() {
   std::vector<const PoolKernels*> all;
   for (VectorUnit unit : vector_units()) all.push_back(&pool_kernels_for(unit));
   return all;
@@ -60,7 +60,7 @@ void expect_pools(const PoolKernels& kernels, const PooledShape& shape) {
 }
 
 TEST(OnednnPoolKernels, ChooseTheFirstMaximumAndSendGradientsThere) {
-  for (const PoolKernels* kernels : runnable())
+  for (const PoolKernels* kernels : runnable_pools())
     for (const std::size_t block : {8u, 16u})
       for (const std::size_t width : {1u, 2u, 5u})
         expect_pools(*kernels, {.planes = 3, .height = 3, .width = width, .block = block});

@@ -9,12 +9,12 @@
 namespace lockstep::internal::engine {
 namespace {
 
-constexpr data::ImageShape kImages{1, 32, 32};
+constexpr data::ImageShape kRecipeImages{1, 32, 32};
 constexpr double kSmoothing = 0.2;
 
 /// The sum of a batch's losses by explicit targets; computes the gradients of their mean.
 double smoothed_loss(models::Classifier& model, const data::Batch& batch) {
-  const torch::Tensor logits = model.forward(images_of(batch, kImages));
+  const torch::Tensor logits = model.forward(images_of(batch, kRecipeImages));
   torch::Tensor targets = torch::full_like(logits, kSmoothing / models::kClasses);
   for (std::size_t i = 0; i < batch.size(); ++i)
     targets[static_cast<std::int64_t>(i)][batch.labels[i]] += 1 - kSmoothing;
@@ -26,14 +26,14 @@ double smoothed_loss(models::Classifier& model, const data::Batch& batch) {
 void expect_smoothed(BoundEngine& bound) {
   const auto model = models::make_model("lenet5", DataType::float64);
   models::load_state(*model, bound.engine->parameter_state(), "the engine");
-  const data::Batch batch = random_batch(kImages, 7);
+  const data::Batch batch = random_batch(kRecipeImages, 7);
   const double expected = smoothed_loss(*model, batch);
   EXPECT_NEAR(bound.train(batch).loss_sum, expected, 1e-5 * expected);
   const std::vector<torch::Tensor> parameters = model->parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i)
     EXPECT_LT(relative_error(bound.plain_gradient(i), parameters[i].grad()), 1e-4) << i;
   // Evaluation uses plain labels.
-  const double plain = torch_loss(model, batch, kImages, false);
+  const double plain = torch_loss(model, batch, kRecipeImages, false);
   EXPECT_NEAR(bound.engine->evaluate(batch).loss_sum, plain, 1e-5 * plain);
   EXPECT_GT(std::abs(plain - expected), 1e-3);
 }
@@ -42,7 +42,7 @@ TEST(OnednnRecipe, LabelsAreSmoothed) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(
         group, make_onednn_engine(
-                   {.images = kImages, .seed = 3, .label_smoothing = kSmoothing, .batch = 7}));
+                   {.images = kRecipeImages, .seed = 3, .label_smoothing = kSmoothing, .batch = 7}));
     expect_smoothed(bound);
   });
 }
@@ -50,7 +50,7 @@ TEST(OnednnRecipe, LabelsAreSmoothed) {
 TEST(OnednnRecipe, TorchSmoothsLabelsAlike) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(
-        group, make_torch_engine({.images = kImages, .seed = 3, .label_smoothing = kSmoothing}));
+        group, make_torch_engine({.images = kRecipeImages, .seed = 3, .label_smoothing = kSmoothing}));
     expect_smoothed(bound);
   });
 }

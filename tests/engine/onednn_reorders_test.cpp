@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct Case {
+struct ReorderCase {
   const char* model;
   const char* convolutions;
 
@@ -23,13 +23,13 @@ struct Case {
   }
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& shown) {
+std::ostream& operator<<(std::ostream& out, const ReorderCase& shown) {
   return out << shown.model << " " << shown.convolutions;
 }
 
 /// The plans of a model for training and, with the same weights, for evaluation.
 struct Plans {
-  explicit Plans(const Case& test) {
+  explicit Plans(const ReorderCase& test) {
     const auto model = models::make_model(test.model);
     const LayerGraph graph = fuse_relu(describe(*model));
     Layouts layouts(graph.parameters.size());
@@ -60,7 +60,7 @@ std::vector<const Step*> users_of(const std::vector<Step>& steps, std::size_t nu
   return users;
 }
 
-class OnednnReorders : public ::testing::TestWithParam<Case> {
+class OnednnReorders : public ::testing::TestWithParam<ReorderCase> {
  protected:
   void SetUp() override {
     if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2 && GetParam().model == "vgg11"sv)
@@ -71,9 +71,9 @@ class OnednnReorders : public ::testing::TestWithParam<Case> {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, OnednnReorders,
-                         ::testing::Values(Case{"lenet5", "direct"}, Case{"lenet5", "fixed"},
-                                           Case{"vgg11", "direct"}, Case{"vgg11", "fixed"},
-                                           Case{"resnet18", "direct"}, Case{"resnet18", "fixed"}),
+                         ::testing::Values(ReorderCase{"lenet5", "direct"}, ReorderCase{"lenet5", "fixed"},
+                                           ReorderCase{"vgg11", "direct"}, ReorderCase{"vgg11", "fixed"},
+                                           ReorderCase{"resnet18", "direct"}, ReorderCase{"resnet18", "fixed"}),
                          [](const auto& info) {
                            return std::string(info.param.model) + "_" + info.param.convolutions;
                          });

@@ -15,7 +15,7 @@ std::ostream& operator<<(std::ostream& out, const TileShape& shape) {
 
 namespace {
 
-std::vector<const TileKernels*> runnable() {
+std::vector<const TileKernels*> runnable_tiles() {
   std::vector<const TileKernels*> units{&plain_tile_kernels()};
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     units.push_back(&avx512_tile_kernels());
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(All, OnednnTileKernels, ::testing::ValuesIn(kShapes));
 TEST_P(OnednnTileKernels, AgreeWithTorch) {
   TileShape shape = GetParam();
   const Reference reference(shape);
-  for (const TileKernels* kernels : runnable()) {
+  for (const TileKernels* kernels : runnable_tiles()) {
     SCOPED_TRACE(kernels->name);
     const Results results = run(*kernels, shape, reference);
     expect_near(results, reference, shape.height == 2 ? 1e-6 : 3e-6);

@@ -17,8 +17,8 @@
 namespace lockstep::internal::models {
 namespace {
 
-constexpr std::size_t kBatch = 16;
-constexpr double kTolerance = 1e-12;  // relative; float64 on any machine, summed in any order
+constexpr std::size_t kReferenceBatch = 16;
+constexpr double kReferenceTolerance = 1e-12;  // relative; float64 on any machine, summed in any order
 
 TEST(LeNet5, HasTheParametersOfPyTorch) {
   const std::vector<std::pair<std::string, std::vector<std::int64_t>>> expected = {
@@ -64,15 +64,15 @@ TEST(LeNet5, RefusesImagesOfAnotherShape) {
   }
 }
 
-nlohmann::json reference() {
+nlohmann::json lenet5_reference() {
   std::ifstream file(LOCKSTEP_TEST_SOURCE "/tests/reference/lenet5.json");
   return nlohmann::json::parse(file);
 }
 
 data::Batch first_batch() {
   auto images = std::make_shared<data::Images>(
-      data::read_mnist(LOCKSTEP_TEST_DATA "/mnist", data::Split::train, kBatch));
-  std::vector<std::uint32_t> indices(kBatch);
+      data::read_mnist(LOCKSTEP_TEST_DATA "/mnist", data::Split::train, kReferenceBatch));
+  std::vector<std::uint32_t> indices(kReferenceBatch);
   std::iota(indices.begin(), indices.end(), 0u);
   data::Batch batch;
   data::Loader(images, data::mnist_normalisation(), data::kMnistPadding).load(indices, batch);
@@ -82,23 +82,23 @@ data::Batch first_batch() {
 /// Runs forward and backward of the first step; returns the loss.
 double first_step(Classifier& model, torch::ScalarType type) {
   data::Batch batch = first_batch();
-  const auto images = torch::from_blob(batch.pixels.data(), {kBatch, 1, 32, 32}).to(type);
-  const auto labels = torch::from_blob(batch.labels.data(), {kBatch}, torch::kInt64);
+  const auto images = torch::from_blob(batch.pixels.data(), {kReferenceBatch, 1, 32, 32}).to(type);
+  const auto labels = torch::from_blob(batch.labels.data(), {kReferenceBatch}, torch::kInt64);
   const torch::Tensor loss = torch::nn::functional::cross_entropy(model.forward(images), labels);
   loss.backward();
   return loss.item<double>();
 }
 
 TEST(LeNet5, LossAndGradientsEqualPyTorchs) {
-  const nlohmann::json expected = reference();
+  const nlohmann::json expected = lenet5_reference();
   auto model = make_model("lenet5");
   model->to(torch::kFloat64);
   set_formula_weights(*model);
   const double loss = expected["losses_float64"][0];
-  EXPECT_NEAR(first_step(*model, torch::kFloat64), loss, kTolerance * loss);
+  EXPECT_NEAR(first_step(*model, torch::kFloat64), loss, kReferenceTolerance * loss);
   for (const auto& parameter : model->named_parameters()) {
     const double norm = expected["gradient_norms_step1_float64"][parameter.key()];
-    EXPECT_NEAR(parameter->grad().norm().item<double>(), norm, kTolerance * norm)
+    EXPECT_NEAR(parameter->grad().norm().item<double>(), norm, kReferenceTolerance * norm)
         << parameter.key();
   }
 }
@@ -106,7 +106,7 @@ TEST(LeNet5, LossAndGradientsEqualPyTorchs) {
 TEST(LeNet5, LossInFloat32EqualsPyTorchs) {
   auto model = make_model("lenet5");
   set_formula_weights(*model);
-  const double loss = reference()["losses_float32"][0];
+  const double loss = lenet5_reference()["losses_float32"][0];
   EXPECT_NEAR(first_step(*model, torch::kFloat32), loss, 1e-6 * loss);
 }
 

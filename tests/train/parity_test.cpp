@@ -17,7 +17,7 @@
 namespace lockstep::internal::train {
 namespace {
 
-constexpr std::size_t kSteps = 20;
+constexpr std::size_t kParitySteps = 20;
 
 const nlohmann::json& reference() {
   static const nlohmann::json json =
@@ -46,9 +46,9 @@ TrainConfig recipe(const std::filesystem::path& folder) {
 
 /// The mean over the ranks, whose slices have equal sizes, of every iteration.
 std::vector<double> losses_of(const TrainConfig& config) {
-  std::vector<double> losses(kSteps);
+  std::vector<double> losses(kParitySteps);
   const auto lines = metrics_of(config.run_dir, "iteration");
-  EXPECT_EQ(lines.size(), kSteps * static_cast<std::size_t>(config.workers));
+  EXPECT_EQ(lines.size(), kParitySteps * static_cast<std::size_t>(config.workers));
   for (const nlohmann::json& line : lines)
     losses.at(line.at("iteration").get<std::size_t>() - 1) +=
         line.at("loss").get<double>() / config.workers;
@@ -58,8 +58,8 @@ std::vector<double> losses_of(const TrainConfig& config) {
 void expect_losses(const TrainConfig& config, const std::string& name, double tolerance) {
   const std::vector<double> losses = losses_of(config);
   const auto expected = reference().at(name).get<std::vector<double>>();
-  ASSERT_EQ(expected.size(), kSteps);
-  for (std::size_t step = 0; step < kSteps; ++step)
+  ASSERT_EQ(expected.size(), kParitySteps);
+  for (std::size_t step = 0; step < kParitySteps; ++step)
     EXPECT_NEAR(losses[step], expected[step], tolerance * expected[step]) << "step " << step + 1;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr int kSteps = 10;
+constexpr int kTrainerSteps = 10;
 
 nn::Sequential normalised_network() {
   torch::manual_seed(3);
@@ -28,7 +28,7 @@ void train_by_torch(nn::Sequential& network) {
                                                    .weight_decay(kOptions.weight_decay)
                                                    .nesterov(kOptions.nesterov));
   network->train();
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kTrainerSteps; ++step) {
     const Data data = batch(step, 8);
     sgd.zero_grad();
     nn::functional::cross_entropy(network->forward(data.images), data.labels).backward();
@@ -61,7 +61,7 @@ nn::Sequential train_on_ranks(int ranks, std::int64_t split,
     convert_sync_batch_norm(*mine, group);
     SequentialTrainer trainer(mine, kImage, group, kOptions);
     const bool alone = group.size() == 1;
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kTrainerSteps; ++step) {
       const Data data = batch(step, 8, first ? 0 : split, first && !alone ? split : 8);
       trainer.step(data.images, data.labels, 8);
     }
@@ -76,7 +76,7 @@ TEST(OnednnSequentialTrainer, TrainsLikeTorch) {
     train_by_torch(theirs);
     run_threads(1, [&](const Group& group) {
       SequentialTrainer trainer(ours, kImage, group, kOptions);
-      for (int step = 0; step < kSteps; ++step) {
+      for (int step = 0; step < kTrainerSteps; ++step) {
         const Data data = batch(step, 8);
         EXPECT_EQ(trainer.step(data.images, data.labels).images, 8u);
       }
