@@ -2,14 +2,12 @@
 
 #include <lockstep/error.h>
 
-#include "base/unique_fd.h"
-
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -22,43 +20,72 @@ std::string last_system_error() {
   return std::system_category().message(errno);
 }
 
+UniqueFd open_file(const fs::path& path, int flags, mode_t mode) {
+  return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, mode));
+}
+
+void redirect_to_null(int fd) {
+  const int nothing = ::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  if (nothing < 0 || nothing == fd) return;
+  ::dup2(nothing, fd);
+  ::close(nothing);
+}
+
+ssize_t read_more(int fd, std::string& content, std::size_t most) {
+  const std::size_t before = content.size();
+  content.resize(before + most);
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, content.data() + before, most);
+  } while (got < 0 && errno == EINTR);
+  content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return got;
+}
+
+bool write_from(int fd, std::string_view& content) {
+  while (!content.empty()) {
+    const ssize_t put = ::write(fd, content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+void write_all(int fd, std::string_view content, const fs::path& path) {
+  if (!write_from(fd, content))
+    throw FileError(fmt::format("{}: cannot write: {}", path.string(), last_system_error()));
+}
+
+std::string read_system_file(const fs::path& path) {
+  const UniqueFd file = open_file(path, O_RDONLY);
+  std::string content;
+  while (file && read_more(file.get(), content, 1 << 12) > 0) {
+  }
+  return content;
+}
+
 std::string read_file(const fs::path& path, std::uint64_t limit) {
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file = open_file(path, O_RDONLY);
   if (!file)
     throw FileError(fmt::format("{}: cannot open: {}", path.string(), last_system_error()));
   std::string content;
-  char block[1 << 16];
-  for (;;) {
-    ssize_t got = ::read(file.get(), block, sizeof block);
-    if (got == 0) return content;
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      throw FileError(fmt::format("{}: cannot read at offset {}: {}", path.string(), content.size(),
-                                  last_system_error()));
-    }
-    content.append(block, static_cast<std::size_t>(got));
+  ssize_t got = 0;
+  while ((got = read_more(file.get(), content, 1 << 16)) > 0)
     if (content.size() > limit)
       throw FileError(fmt::format("{}: longer than the {} bytes allowed", path.string(), limit));
-  }
+  if (got < 0)
+    throw FileError(fmt::format("{}: cannot read at offset {}: {}", path.string(), content.size(),
+                                last_system_error()));
+  return content;
 }
 
 namespace {
 
-void write_all(int fd, std::string_view content, const fs::path& path) {
-  while (!content.empty()) {
-    ssize_t put = ::write(fd, content.data(), content.size());
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      throw FileError(fmt::format("{}: cannot write: {}", path.string(), last_system_error()));
-    }
-    content.remove_prefix(static_cast<std::size_t>(put));
-  }
-}
-
 /// Syncs the folder, so that a new name in it survives a power failure. Some file systems do not
 /// support this and do not need it.
 void sync_folder(const fs::path& folder, const fs::path& path) {
-  const UniqueFd file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd file = open_file(folder, O_RDONLY | O_DIRECTORY);
   if (file && ::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
     throw FileError(fmt::format("{}: written, but its folder could not be synced to disk: {}",
                                 path.string(), last_system_error()));
@@ -74,7 +101,7 @@ void write_file(const fs::path& path, std::string_view content) {
   // The process id keeps two writers of one path from using the same temporary file.
   fs::path temporary = path;
   temporary += fmt::format(".{}.part", ::getpid());
-  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const UniqueFd file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
   if (!file)
     throw FileError(fmt::format("{}: cannot create: {}", path.string(), last_system_error()));
   try {

@@ -2,9 +2,10 @@
 
 #include <lockstep/error.h>
 
+#include "base/files.h"
+
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/file.h>
 
 #include <cerrno>
@@ -12,7 +13,7 @@
 namespace lockstep::internal {
 
 FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view taken)
-    : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    : folder_(open_file(folder, O_RDONLY | O_DIRECTORY)) {
   if (folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     throw FileError(fmt::format("{}: {}", folder.string(), taken));
 }

@@ -1,8 +1,10 @@
 #include "base/free_memory.h"
 
+#include "base/files.h"
+
 #include <algorithm>
-#include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 
 namespace lockstep::internal {
@@ -14,12 +16,12 @@ constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 /// The number in a file with a single number; unlimited for "max" or a missing file.
 std::uint64_t number_in(const char* path) {
   std::uint64_t value = 0;
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   return file >> value ? value : kUnlimited;
 }
 
 std::uint64_t machine_has_left() {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file(read_system_file("/proc/meminfo"));
   std::string name;
   std::uint64_t kilobytes = 0;
   std::string unit;

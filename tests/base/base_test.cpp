@@ -8,11 +8,11 @@
 #include "base/hash/sha256.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "support/full_disk.h"
 
 #include <gtest/gtest.h>
 
-#include <signal.h>
-#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,20 +50,13 @@ TEST_F(Files, FailedWriteKeepsTheOldContentAndLeavesNoTemporaryFile) {
 
 TEST_F(Files, FullDiskKeepsTheOldContent) {
   write_file(folder_ / "a", "old");
-  // The kernel does not let any file of this process grow beyond the limit, like a full disk.
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit small{4096, before.rlim_max};
-  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   std::string message;
   try {
+    const testing::FullDisk full(4096);
     write_file(folder_ / "a", std::string(100'000, 'x'));
   } catch (const FileError& error) {
     message = error.what();
   }
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
   EXPECT_NE(message.find("a: cannot write: File too large"), std::string::npos) << message;
   EXPECT_EQ(read_file(folder_ / "a"), "old");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "a temporary file was left";
@@ -74,6 +67,40 @@ TEST_F(Files, LongerThanTheLimitIsRejected) {
   EXPECT_EQ(read_file(folder_ / "a", 5), "12345");
   EXPECT_THROW(read_file(folder_ / "a", 4), FileError);
   EXPECT_THROW(read_file(folder_ / "b"), FileError);
+}
+
+TEST_F(Files, OpenedFilesStayClosedInOtherPrograms) {
+  write_file(folder_ / "a", "text");
+  EXPECT_EQ(::fcntl(open_file(folder_ / "a", O_RDONLY).get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_FALSE(open_file(folder_ / "missing", O_RDONLY));
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(Files, SystemFilesThatCannotBeReadAreEmpty) {
+  EXPECT_GT(read_system_file("/proc/self/maps").size(), 4096u) << "longer than one read";
+  EXPECT_EQ(read_system_file(folder_ / "missing"), "");
+  EXPECT_EQ(read_system_file(folder_), "");
+}
+
+TEST_F(Files, ARedirectedDescriptorWritesNowhereAndStaysOpenInOtherPrograms) {
+  const UniqueFd file = open_file(folder_ / "a", O_WRONLY | O_CREAT);
+  redirect_to_null(file.get());
+  EXPECT_EQ(::write(file.get(), "text", 4), 4);
+  EXPECT_EQ(read_file(folder_ / "a"), "");
+  EXPECT_EQ(::fcntl(file.get(), F_GETFD), 0);
+}
+
+TEST(RedirectToNull, OpensStandardInputIfItIsClosed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(STDIN_FILENO);
+    redirect_to_null(STDIN_FILENO);
+    char byte = 0;
+    ::_exit(::read(STDIN_FILENO, &byte, 1) == 0 && ::fcntl(STDIN_FILENO, F_GETFD) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Files, FoldersAreCreatedOrRejected) {
