@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <utility>
 
@@ -55,6 +56,13 @@ struct WaitLimit {
 /// Seconds on the steady clock, for measuring durations.
 inline double now_seconds() {
   return std::chrono::duration<double>(Deadline::Clock::now().time_since_epoch()).count();
+}
+
+/// The time that this thread has computed, in seconds: it excludes other work on the machine.
+inline double seconds_of_thread() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 }  // namespace lockstep::internal

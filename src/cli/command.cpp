@@ -2,18 +2,17 @@
 
 #include <lockstep/error.h>
 
+#include "base/date.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/output.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 namespace lockstep::internal::cli {
 
@@ -61,7 +60,7 @@ std::string typed_command() {
 }
 
 std::string default_run_dir(const std::string& kind) {
-  return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", kind, fmt::localtime(std::time(nullptr)));
+  return fmt::format("runs/{}-{}", kind, local_date());
 }
 
 }  // namespace lockstep::internal::cli

@@ -1,8 +1,9 @@
 #include "cli/stop_request.h"
 
 #include "base/deadline.h"
+#include "base/files.h"
+#include "base/thread.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <optional>
 #include <pthread.h>
 #include <string_view>
-#include <thread>
 
 namespace lockstep::internal::cli {
 
@@ -78,7 +78,7 @@ void hold_stop_requests() {
   static std::once_flag once;
   std::call_once(once, [] {
     block_stop_signals();
-    std::thread thread(take_signals, stop_signals());
+    Thread thread("signals", [signals = stop_signals()] { take_signals(signals); });
     taker = thread.native_handle();
     thread.detach();
   });
@@ -118,10 +118,7 @@ void leave_lost_terminal() {
   for (int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     pollfd terminal{fd, POLLOUT, 0};
     if (::poll(&terminal, 1, 0) <= 0 || (terminal.revents & POLLHUP) == 0) continue;
-    const int nothing = ::open("/dev/null", O_WRONLY);
-    if (nothing < 0) continue;
-    ::dup2(nothing, fd);
-    ::close(nothing);
+    redirect_to_null(fd);
   }
 }
 

@@ -45,16 +45,13 @@ std::string missing_ranks(const launch::Place& place) {
 }  // namespace
 
 WaitingNotice::WaitingNotice(std::string name) : name_(std::move(name)) {
-  thread_ = std::thread([this] { print_notices(); });
+  thread_ = Thread("waiting notice", [this] { print_notices(); });
 }
 
 WaitingNotice::~WaitingNotice() {
-  {
-    Lock lock(mutex_);
-    done_ = true;
-  }
+  Lock lock(mutex_);
+  done_ = true;
   changed_.notify_all();
-  thread_.join();
 }
 
 void WaitingNotice::print_notices() {

@@ -1,10 +1,10 @@
 // WaitingNotice: prints to standard error which ranks a process waits for while it joins its run.
 #pragma once
 
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 
 #include <string>
-#include <thread>
 
 namespace lockstep::internal::cli {
 
@@ -24,7 +24,7 @@ class WaitingNotice {
   Mutex mutex_;
   Condition changed_;
   bool done_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace lockstep::internal::cli

@@ -117,14 +117,9 @@ GroupCore::GroupCore(std::unique_ptr<Transport> transport, const GroupOptions& o
       group_mark_(group_mark(transport_->membership().group)) {}
 
 GroupCore::~GroupCore() {
-  std::thread thread;
-  {
-    Lock lock(mutex_);
-    closing_ = true;
-    changed_.notify_all();
-    thread = std::move(thread_);
-  }
-  if (thread.joinable()) thread.join();
+  Lock lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
 }
 
 void GroupCore::throw_if_forked() const {
@@ -159,7 +154,7 @@ std::shared_ptr<WorkState> GroupCore::submit(Collective collective) {
 
 std::shared_ptr<GroupCore::Task> GroupCore::enqueue(Collective collective) {
   Lock lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { work_through_queue(); });
+  if (!thread_.joinable()) thread_ = Thread("collectives", [this] { work_through_queue(); });
   number(collective);
   auto task = make_shared_unless_forked<Task>(std::move(collective));
   queue_.push_back(task);

@@ -6,6 +6,7 @@
 #include <lockstep/group.h>
 
 #include "base/fork.h"
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "comm/flight/bucket_mark.h"
 #include "comm/flight/flight_recorder.h"
@@ -17,7 +18,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <thread>
 
 namespace lockstep::internal::comm {
 
@@ -121,7 +121,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::uint64_t last_sequence_ GUARDED_BY(mutex_) = 0;
   std::exception_ptr error_ GUARDED_BY(mutex_);
   Counters counters_ GUARDED_BY(mutex_);
-  std::thread thread_ GUARDED_BY(mutex_);  ///< started with the first asynchronous collective
+  Thread thread_ GUARDED_BY(mutex_);  ///< started with the first asynchronous collective
 };
 
 /// Makes a Group over a transport. Its operations are recorded if `recorder` is not null.

@@ -22,11 +22,10 @@ constexpr std::size_t kMostAtOnce = 1 << 24;
 // zlib's buffer for compressed bytes. Its default of 8 KiB makes a system call every few images.
 constexpr unsigned kBufferBytes = 1 << 17;
 
-// zlib writes "path: reason"; the path is removed, because our messages have it already.
-std::string_view without_path(std::string_view text, std::string_view path) {
-  if (text.starts_with(path)) text.remove_prefix(path.size());
-  if (text.starts_with(": ")) text.remove_prefix(2);
-  return text;
+// zlib writes "<fd:7>: reason"; our messages have the file's path instead.
+std::string_view without_name(std::string_view text) {
+  const std::size_t end = text.find(">: ");
+  return end == std::string_view::npos ? text : text.substr(end + 3);
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ void GzipFile::Close::operator()(gzFile_s* file) const {
 }
 
 GzipFile::GzipFile(const std::filesystem::path& path)
-    : path_(path), file_(gzopen(path.c_str(), "rbe")) {
+    : path_(path), file_(gzdopen(open_file(path, O_RDONLY).release(), "rb")) {
   if (!file_)
     throw FileError(fmt::format("{}: cannot open: {}", path.string(), last_system_error()));
   gzbuffer(file_.get(), kBufferBytes);
@@ -70,7 +69,7 @@ void GzipFile::throw_if_damaged() const {
   const std::string_view text = gzerror(file_.get(), &code);
   if (code == Z_OK || code == Z_STREAM_END) return;
   const std::string path = path_.string();
-  const std::string_view reason = without_path(text, path);
+  const std::string_view reason = without_name(text);
   if (code == Z_ERRNO)
     throw FileError(fmt::format("{}: cannot read at offset {}: {}", path, offset_, reason));
   throw FileError(

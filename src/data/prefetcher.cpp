@@ -4,17 +4,15 @@
 
 namespace lockstep::internal::data {
 
-Prefetcher::Prefetcher(const Loader& loader, int threads) : loader_(loader) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+Prefetcher::Prefetcher(const Loader& loader, int threads) : Prefetcher(loader) {
+  // If one cannot be started, the destructor ends the others.
+  for (int i = 0; i < threads; ++i) threads_.emplace_back("prefetcher", [this] { work(); });
 }
 
 Prefetcher::~Prefetcher() {
-  {
-    Lock lock(mutex_);
-    closing_ = true;
-  }
+  Lock lock(mutex_);
+  closing_ = true;
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
 }
 
 void Prefetcher::ask(std::span<const std::uint32_t> images, std::uint64_t epoch) {

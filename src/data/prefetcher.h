@@ -2,12 +2,12 @@
 // ones.
 #pragma once
 
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "data/loader.h"
 
 #include <exception>
 #include <list>
-#include <thread>
 
 namespace lockstep::internal::data {
 
@@ -42,6 +42,8 @@ class Prefetcher {
     Batch batch;
   };
 
+  explicit Prefetcher(const Loader& loader) : loader_(loader) {}
+
   void work();
   /// REQUIRES: no other thread uses the job.
   void load(Job& job) const;
@@ -55,7 +57,7 @@ class Prefetcher {
   Condition changed_;
   std::list<Job> jobs_ GUARDED_BY(mutex_);  ///< in order; a job keeps its address
   bool closing_ GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
 };
 
 }  // namespace lockstep::internal::data

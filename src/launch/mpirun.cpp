@@ -31,7 +31,6 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -83,8 +82,7 @@ void become(std::vector<std::string> words, pid_t parent) {
   Supervisor::prepare_child(parent);
   // If mpirun were killed with its parent, it could not end the ranks; asked to end, it does.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  redirect_to_null(STDIN_FILENO);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -1,8 +1,9 @@
 #include "observe/clock_offset.h"
 
+#include "base/files.h"
+
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <span>
 #include <vector>
@@ -41,10 +42,8 @@ ClockOffset ask(Group& group, const std::function<double()>& clock) {
 }  // namespace
 
 std::string clock_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string identity;
-  std::getline(file, identity);
-  return identity;
+  const std::string text = read_system_file("/proc/sys/kernel/random/boot_id");
+  return text.substr(0, text.find('\n'));
 }
 
 ClockOffset offset_to_rank_zero(Group& group, const std::string& identity,

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 namespace lockstep::internal::predict {
 
@@ -31,22 +30,18 @@ constexpr std::pair<std::string_view, Topology> kTopologies[] = {
     {"fat-tree", Topology::fat_tree},
     {"dragonfly", Topology::dragonfly}};
 
-template <typename T>
-void append(std::ofstream& file, const T* values, std::size_t count) {
-  file.write(reinterpret_cast<const char*>(values),
-             static_cast<std::streamsize>(count * sizeof(T)));
-}
-
 void write_request(const std::string& path, const simulate::Request& request,
                    const Pattern& pattern) {
-  std::ofstream file(path, std::ios::binary);
-  append(file, &request, 1);
+  const UniqueFd file = open_file(path, O_WRONLY | O_TRUNC);
+  auto append = [&](const auto* values, std::size_t count) {
+    write_all(file.get(), {reinterpret_cast<const char*>(values), count * sizeof *values}, path);
+  };
+  append(&request, 1);
   for (const comm::RecordedSteps& steps : pattern.ranks) {
     const std::uint64_t count = steps.size();
-    append(file, &count, 1);
-    append(file, steps.data(), steps.size());
+    append(&count, 1);
+    append(steps.data(), steps.size());
   }
-  if (!file.flush()) throw FileError(fmt::format("cannot write {}: {}", path, last_system_error()));
 }
 
 /// A collective that moves bytes takes more than 0 seconds.

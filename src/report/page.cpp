@@ -1,16 +1,15 @@
 #include "report/page.h"
 
+#include "base/date.h"
 #include "base/version.h"
 #include "report/headline.h"
 #include "report/methods.h"
 #include "report/run_json.h"
 #include "report/tables.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 namespace lockstep::internal::report {
 
@@ -84,7 +83,7 @@ json page_json(const Source& source, const PageLimits& limits) {
             {"command", provenance_of(source, "command")},
             {"version", provenance_of(source, "version")},
             {"machine", provenance_of(source, "machine")},
-            {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
+            {"made", utc_date()},
             {"verdict", verdict_of(source)},
             {"tables", tables_of(source)},
             {"methods", methods_json(source.runs)}};

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace lockstep::internal::run {
 
 FolderLock lock_run_folder(const std::filesystem::path& folder) {
@@ -27,7 +29,7 @@ RunFolder::RunFolder(std::filesystem::path folder, const nlohmann::json& config,
   write_file(folder_ / "config.json",
              config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   write_file(folder_ / "metrics.jsonl", kept);
-  metrics_.open(folder_ / "metrics.jsonl", std::ios::app);
+  metrics_ = open_file(folder_ / "metrics.jsonl", O_WRONLY | O_APPEND);
   if (!metrics_)
     throw FileError(fmt::format("{}: cannot create: {}", (folder_ / "metrics.jsonl").string(),
                                 last_system_error()));
@@ -41,7 +43,7 @@ std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, s
 
 void RunFolder::add_iterations(int rank, std::span<const Record> records) {
   for (const Record& record : records) add_line(metrics_line("iteration", rank, record));
-  metrics_.flush();  // so that a killed run leaves its metrics; flush() reports errors
+  write_lines();  // so that a killed run leaves its metrics; flush() reports errors
 }
 
 void RunFolder::add_epoch(int rank, std::span<const Record> records) {
@@ -61,7 +63,14 @@ void RunFolder::add_test(const Record& test) {
 }
 
 void RunFolder::add_line(const nlohmann::json& line) {
-  metrics_ << line.dump() << '\n';
+  lines_ += line.dump() + '\n';
+}
+
+void RunFolder::write_lines() {
+  std::string_view left = lines_;
+  lost_ = !write_from(metrics_.get(), left) || lost_;
+  lines_.erase(0, lines_.size() - left.size());
+  lines_.resize(lines_.find('\n') + 1);  // a line that was begun is completed later
 }
 
 void RunFolder::write_trace(const std::string& trace) {
@@ -69,9 +78,8 @@ void RunFolder::write_trace(const std::string& trace) {
 }
 
 void RunFolder::flush() {
-  metrics_.flush();
-  if (metrics_) return;
-  metrics_.clear();
+  write_lines();
+  if (!std::exchange(lost_, false)) return;
   throw FileError(fmt::format("{}: could not be written completely: is the disk full?",
                               (folder_ / "metrics.jsonl").string()));
 }

@@ -8,12 +8,13 @@
 #pragma once
 
 #include "base/folder_lock.h"
+#include "base/unique_fd.h"
 #include "run/record.h"
 #include "run/summary.h"
 
 #include <filesystem>
-#include <fstream>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace lockstep::internal::run {
@@ -57,9 +58,12 @@ class RunFolder {
 
  private:
   void add_line(const nlohmann::json& line);
+  void write_lines();
 
   const std::filesystem::path folder_;
-  std::ofstream metrics_;
+  UniqueFd metrics_;
+  std::string lines_;  ///< not written yet
+  bool lost_ = false;  ///< a line could not be written
 };
 
 /// Whether the folder holds a run, that is, a config.json.

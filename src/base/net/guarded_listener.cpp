@@ -4,6 +4,7 @@
 
 #include "base/descriptors.h"
 #include "base/files.h"
+#include "base/sleep.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace lockstep::internal {
@@ -55,10 +55,6 @@ bool watch(const UniqueFd& events, const UniqueFd& socket) {
   epoll_event event{};
   event.events = EPOLLIN;
   return ::epoll_ctl(events.get(), EPOLL_CTL_ADD, socket.get(), &event) == 0;
-}
-
-UniqueFd accept_on(const UniqueFd& listener) {
-  return UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
 bool is_readable(const UniqueFd& socket) {
@@ -124,7 +120,7 @@ bool GuardedListener::make_room(int error) {
   if (accepted)
     send_all(socket, Handshake::no_room());
   else  // the listener stays readable, and its owner would call again at once
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    sleep_for(std::chrono::milliseconds(10));
   socket.reset();
   spare_ = duplicate(listener_);
   return accepted;
@@ -249,7 +245,7 @@ AuthenticatedConnection connect_authenticated(const Address& address, const std:
     if (auto connection = try_to_prove(address, token, purpose, limit, met))
       return std::move(*connection);
     limit.check();
-    std::this_thread::sleep_for(std::min(limit.deadline.left(), kRetryAfter));
+    sleep_for(std::min(limit.deadline.left(), kRetryAfter));
   } while (!limit.deadline.passed());
   throw TimeoutError(
       fmt::format("no {} at {} within {:.1f} s: {}. Is the launcher, or rank 0, "

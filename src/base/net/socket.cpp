@@ -4,6 +4,7 @@
 
 #include "base/descriptors.h"
 #include "base/files.h"
+#include "base/sleep.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,6 @@
 #include <ifaddrs.h>
 #include <memory>
 #include <netdb.h>
-#include <thread>
 #include <vector>
 
 namespace lockstep::internal {
@@ -145,12 +145,16 @@ std::uint16_t port_of(const UniqueFd& socket) {
   return ntohs(native.sin_port);
 }
 
+UniqueFd accept_on(const UniqueFd& listener) {
+  return UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
 UniqueFd connect_to(const Address& address, const Deadline& deadline) {
   const sockaddr_in native = to_sockaddr(address);
   std::string why;
   do {
     if (UniqueFd socket = connect_once(address, native, deadline, why)) return socket;
-    std::this_thread::sleep_for(std::min(deadline.left(), kRetryAfter));
+    sleep_for(std::min(deadline.left(), kRetryAfter));
   } while (!deadline.passed());
   throw TimeoutError(
       fmt::format("no answer from {} within {:.1f} s: {}. Is the other end "

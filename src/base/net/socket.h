@@ -26,6 +26,9 @@ struct Address {
 UniqueFd listen_on(const Address& address);
 std::uint16_t port_of(const UniqueFd& socket);
 
+/// A connection to the listener, which does not block; invalid, with errno, if there is none.
+UniqueFd accept_on(const UniqueFd& listener);
+
 /// Connects, retrying until the deadline while no process listens. The socket blocks and sends
 /// small messages at once (TCP_NODELAY). Throws TimeoutError; throws at once UsageError if the
 /// host's name does not resolve, and DescriptorShortageError.

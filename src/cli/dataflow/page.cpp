@@ -1,5 +1,6 @@
 #include "cli/dataflow/page.h"
 
+#include "base/date.h"
 #include "base/files.h"
 #include "base/version.h"
 #include "cli/command.h"
@@ -7,10 +8,7 @@
 #include "dataflow/result_json.h"
 #include "report/html.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-
-#include <ctime>
 
 namespace lockstep::internal::cli {
 
@@ -21,7 +19,7 @@ nlohmann::json page_of(const char* kind, const std::string& title) {
           {"title", title},
           {"command", typed_command()},
           {"version", version()},
-          {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))}};
+          {"made", utc_date()}};
 }
 
 /// One or two sentences about where time and energy go.

@@ -1,11 +1,12 @@
 // Findings about this build and its libraries on this machine.
 #include "base/blas.h"
+#include "base/files.h"
+#include "base/text.h"
 #include "cli/doctor/finding.h"
 #include "cli/transport_list.h"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <set>
 
 namespace lockstep::internal::cli {
@@ -18,8 +19,7 @@ const std::vector<std::string> kFast{"openblas", "libmkl", "blis", "atlas"};
 /// The files mapped into this process, with links resolved.
 std::set<std::string> mapped_files() {
   std::set<std::string> files;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
+  for (const std::string& line : split(read_system_file("/proc/self/maps"), '\n'))
     if (const std::size_t path = line.find('/'); path != std::string::npos)
       files.insert(line.substr(path));
   return files;

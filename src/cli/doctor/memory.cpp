@@ -1,12 +1,12 @@
 #include "base/deadline.h"
 #include "base/free_memory.h"
+#include "base/thread.h"
 #include "cli/doctor/measure.h"
 
 #include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 namespace lockstep::internal::cli {
@@ -38,9 +38,9 @@ double copy_bandwidth_gbs(int threads) {
   std::vector<std::vector<char>> memory(arrays, std::vector<char>(bytes, 1));
   std::vector<double> gbs(static_cast<std::size_t>(threads));
   std::barrier start(threads);
-  std::vector<std::jthread> workers;
+  std::vector<Thread> workers;
   for (std::size_t i = 0; i < gbs.size(); ++i)
-    workers.emplace_back([&, i] {
+    workers.emplace_back("memory test", [&, i] {
       start.arrive_and_wait();
       const double begin = now_seconds();
       const std::uint64_t moved = copy_for_a_while(memory[2 * i], memory[2 * i + 1]);

@@ -3,18 +3,16 @@
 #include "base/deadline.h"
 #include "base/files.h"
 #include "base/net/socket.h"
+#include "base/thread.h"
 #include "cli/doctor/measure.h"
 #include "observe/statistics.h"
 
 #include <fmt/format.h>
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <span>
-#include <thread>
 #include <vector>
 
 namespace lockstep::internal::cli {
@@ -29,8 +27,6 @@ constexpr std::chrono::seconds kTimeout(10);
 
 /// Sets a timeout on every wait of this socket.
 void prepare(const UniqueFd& socket) {
-  const int on = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const timeval limit{kTimeout.count(), 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
@@ -60,8 +56,10 @@ void receive_all(const UniqueFd& socket, std::span<char> data) {
 void serve(const UniqueFd& listener) {
   pollfd waiting{listener.get(), POLLIN, 0};
   ::poll(&waiting, 1, static_cast<int>(std::chrono::milliseconds(kTimeout).count()));
-  const UniqueFd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const UniqueFd socket = accept_on(listener);
   if (!socket) return;
+  set_blocking(socket, true);
+  send_at_once(socket);
   prepare(socket);
   std::vector<char> block(kBlock);
   const std::span<char> ping(block.data(), kPing);
@@ -92,7 +90,7 @@ double median_ping(const UniqueFd& socket) {
 
 TcpSpeed measure_loopback() {
   const UniqueFd listener = listen_on({"127.0.0.1", 0});
-  const std::jthread server([&] { serve(listener); });
+  const Thread server("tcp test", [&] { serve(listener); });
   const UniqueFd socket = connect_to({"127.0.0.1", port_of(listener)}, Deadline::after(kTimeout));
   prepare(socket);
   TcpSpeed speed;

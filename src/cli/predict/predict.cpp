@@ -1,6 +1,7 @@
 // lockstep predict: estimates scaling to thousands of workers from a one-worker run.
 #include <lockstep/error.h>
 
+#include "base/date.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -14,11 +15,9 @@
 #include "predict/simulator.h"
 #include "report/html.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <set>
 
@@ -50,7 +49,7 @@ void write_page(const std::filesystem::path& file, const predict::Scaling& scali
                                      scaling.job.network.name)},
                {"command", typed_command()},
                {"version", version()},
-               {"made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
+               {"made", utc_date()},
                {"notes", notes_of(scaling)}});
   for (const run::TextTable& table :
        {best_table(scaling), crossing_table(scaling, Crossings::all), iteration_table(scaling)})

@@ -41,7 +41,7 @@ ControlMesh::ControlMesh(RunContext run, Membership membership, std::string tran
     const auto i = static_cast<std::size_t>(rank);
     members_[i].link = ControlLink(std::move(peers[i].channels[kControlChannel]));
   }
-  watcher_ = std::thread([this] { watch(); });
+  watcher_ = Thread("peer watcher", [this] { watch(); });
 }
 
 ControlMesh::~ControlMesh() {
@@ -52,7 +52,6 @@ ControlMesh::~ControlMesh() {
     closing_ = true;
   }
   wake_watcher();
-  watcher_.join();
 }
 
 std::vector<int> ControlMesh::others() const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/net/wake_event.h"
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "comm/failure_attribution.h"
 #include "comm/mesh/control_link.h"
@@ -19,7 +20,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace lockstep::internal::comm {
@@ -154,7 +154,7 @@ class ControlMesh {
   bool catching_up_ GUARDED_BY(mutex_) = false;
   bool agreeing_ GUARDED_BY(mutex_) = false;
   bool closing_ GUARDED_BY(mutex_) = false;
-  std::thread watcher_;
+  Thread watcher_;
 };
 
 }  // namespace lockstep::internal::comm

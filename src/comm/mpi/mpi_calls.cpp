@@ -24,12 +24,12 @@ void Backoff::pause() {
   using namespace std::chrono_literals;
   constexpr int kSpins = 64;
   if (++spins_ < kSpins) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (spins_ == kSpins) start_ = now;
-  if (now - start_ < 1ms)
+  if (spins_ == kSpins) start_ = now_seconds();
+  const double seconds = now_seconds() - start_;
+  if (seconds < 0.001)
     ::sched_yield();
   else
-    sleep_for(now - start_ < 20ms ? 50us : 200us);
+    sleep_for(seconds < 0.02 ? 50us : 200us);
 }
 
 bool test_request(MPI_Request& request, std::string_view what) {

@@ -25,7 +25,7 @@ class Backoff {
 
  private:
   int spins_ = 0;
-  std::chrono::steady_clock::time_point start_;
+  double start_ = 0;  ///< when it stopped spinning, by now_seconds()
 };
 
 /// Whether the request is complete; MPI then frees it. Throws Error like check_mpi.

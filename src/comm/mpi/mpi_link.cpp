@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/thread.h"
 #include "comm/flight/flight_record.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <future>
 #include <limits>
-#include <thread>
 
 namespace lockstep::internal::comm {
 
@@ -55,7 +55,7 @@ std::shared_ptr<MpiLink> MpiLink::meet(const std::vector<int>& members, const st
   // timeout the thread stays inside MPI until the process ends.
   std::promise<MPI_Comm> promise;
   std::future<MPI_Comm> created = promise.get_future();
-  std::thread maker([members, tag = tag_of(group), promise = std::move(promise)]() mutable {
+  Thread maker("mpi group", [members, tag = tag_of(group), promise = std::move(promise)]() mutable {
     try {
       promise.set_value(create_communicator(members, tag));
     } catch (...) {

@@ -8,6 +8,8 @@
 // the change or the notifier sees the waiter.
 #pragma once
 
+#include "base/deadline.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -41,17 +43,16 @@ class EventCount {
   }
 
   /// The part of wait() before it sleeps: checks `spins` times, yields the core, and repeats for
-  /// kYieldTime. Returns whether ready() became true.
+  /// kYieldSeconds. Returns whether ready() became true.
   template <typename Ready>
   static bool spin(int spins, Ready ready) {
-    using Clock = std::chrono::steady_clock;
-    for (Clock::time_point end{}; end == Clock::time_point{} || Clock::now() < end; yield()) {
+    for (double end = 0; end == 0 || now_seconds() < end; yield()) {
       for (int i = 0; i < spins; ++i) {
         if (ready()) return true;
         __builtin_ia32_pause();
       }
       if (ready()) return true;
-      if (end == Clock::time_point{}) end = Clock::now() + kYieldTime;
+      if (end == 0) end = now_seconds() + kYieldSeconds;
     }
     return ready();
   }
@@ -63,7 +64,7 @@ class EventCount {
   /// How long a wait yields its core before it sleeps. Longer than two ranks on one core need to
   /// take turns on a megabyte; shorter than a time slice of another program, after which sleeping
   /// is better, because the scheduler prefers threads that were woken.
-  static constexpr std::chrono::microseconds kYieldTime{200};
+  static constexpr double kYieldSeconds = 200e-6;
 
  private:
   /// Returns ready(); false after a notification for another change.

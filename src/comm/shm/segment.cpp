@@ -62,7 +62,7 @@ std::shared_ptr<std::byte> map_segment_part(int pid, int fd, const SegmentPart& 
         "host, as one user, and see each other's processes",
         owner, path, why));
   };
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const UniqueFd file = open_file(path, O_RDWR);
   if (!file) throw_if_descriptor_shortage(fmt::format("map the shared memory of {}", owner));
   if (!file) fail(last_system_error());
   struct stat status {};

@@ -1,6 +1,7 @@
 #include <lockstep/error.h>
 #include <lockstep/group.h>
 
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "comm/group_core.h"
 #include "comm/shared/shared_transport.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <thread>
 #include <vector>
 
 namespace lockstep {
@@ -60,8 +60,9 @@ void run_threads(int size, const std::function<void(Group)>& body, const GroupOp
       failure.keep(std::current_exception());
     }
   };
-  std::vector<std::jthread> threads;
-  for (int rank = 1; rank < size; ++rank) threads.emplace_back(run_rank, rank);
+  std::vector<Thread> threads;
+  for (int rank = 1; rank < size; ++rank)
+    threads.emplace_back("rank", [&, rank] { run_rank(rank); });
   run_rank(0);
   threads.clear();
   failure.rethrow();

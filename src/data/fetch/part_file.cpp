@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ void PartFile::fail(std::string_view what) const {
 }
 
 PartFile::PartFile(const std::filesystem::path& path)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    : path_(path), file_(open_file(path, O_WRONLY | O_CREAT | O_APPEND)) {
   if (!file_) fail("create");
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw WriteError(
@@ -34,13 +33,10 @@ PartFile::PartFile(const std::filesystem::path& path)
 }
 
 void PartFile::append(std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t put = ::write(file_.get(), content.data(), content.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail("write");
-    bytes_ += static_cast<std::uint64_t>(put);
-    content.remove_prefix(static_cast<std::size_t>(put));
-  }
+  const std::size_t bytes = content.size();
+  const bool written = write_from(file_.get(), content);
+  bytes_ += bytes - content.size();
+  if (!written) fail("write");
 }
 
 void PartFile::clear() {

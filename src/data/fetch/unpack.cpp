@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/files.h"
 #include "base/hash/sha256.h"
 #include "data/fetch/part_file.h"
 #include "data/fetch/tar_file.h"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -97,18 +97,17 @@ void unpack(const Archive& archive, const fs::path& path, const fs::path& folder
 }
 
 bool is_published(const PublishedFile& file, const fs::path& folder) {
-  std::ifstream in(folder / file.name, std::ios::binary);
+  const UniqueFd in = open_file(folder / file.name, O_RDONLY);
   Buffer buffer(kBufferBytes);
   Sha256 sha;
   std::uint64_t bytes = 0;
-  while (in) {
-    in.read(reinterpret_cast<char*>(buffer.data()), static_cast<std::streamsize>(buffer.size()));
-    const auto got = static_cast<std::size_t>(in.gcount());
-    sha.update(buffer.data(), got);
-    bytes += got;
+  ssize_t got = 0;
+  while (in && (got = ::read(in.get(), buffer.data(), buffer.size())) > 0) {
+    sha.update(buffer.data(), static_cast<std::size_t>(got));
+    bytes += static_cast<std::size_t>(got);
     if (bytes > file.most_bytes) return false;
   }
-  return in.eof() && sha.hex() == file.sha256;
+  return in && got == 0 && sha.hex() == file.sha256;
 }
 
 }  // namespace lockstep::internal::data

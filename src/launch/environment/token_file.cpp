@@ -4,11 +4,9 @@
 
 #include "base/files.h"
 #include "base/net/handshake.h"
-#include "base/unique_fd.h"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,7 +23,7 @@ constexpr std::size_t kLongest = 1024;
 }  // namespace
 
 void write_new_token(const std::filesystem::path& path) {
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const UniqueFd file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!file && errno == EEXIST)
     throw UsageError(fmt::format("{} exists already: use it, or remove it first", path.string()));
   const std::string text = make_token() + "\n";
@@ -37,7 +35,7 @@ void write_new_token(const std::filesystem::path& path) {
 
 std::string read_token(const std::filesystem::path& path) {
   // A pipe instead of a file would block until a process writes to it.
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd file = open_file(path, O_RDONLY | O_NONBLOCK);
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0)
     throw FileError(

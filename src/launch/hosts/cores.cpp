@@ -1,11 +1,13 @@
 #include "launch/hosts/cores.h"
 
+#include "base/files.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sched.h>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -15,7 +17,8 @@ namespace {
 
 /// A core's topology as the kernel reports it; -1 if unknown.
 int topology(int core, const char* what) {
-  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/{}", core, what));
+  std::istringstream file(
+      read_system_file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/{}", core, what)));
   int number = -1;
   return file >> number ? number : -1;
 }

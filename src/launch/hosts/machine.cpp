@@ -1,5 +1,6 @@
 #include "launch/hosts/machine.h"
 
+#include "base/files.h"
 #include "base/free_memory.h"
 #include "base/text.h"
 
@@ -7,9 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <sched.h>
+#include <sstream>
 #include <string>
 
 namespace lockstep::internal::launch {
@@ -23,8 +24,7 @@ constexpr std::uint64_t kUnlimited = 1ull << 60;
 
 /// The group of a controller ("" for version 2) in /proc/self/cgroup: "4:memory:/a/b".
 std::optional<std::string> group_path(const Path& root, const std::string& controller) {
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : split(read_system_file(root / "proc/self/cgroup"), '\n')) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
@@ -54,14 +54,14 @@ std::optional<T> tightest(const Path& mount, const std::string& group,
 
 template <typename T>
 std::optional<T> number_in(const Path& path) {
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   T value{};
   return file >> value ? std::optional<T>(value) : std::nullopt;
 }
 
 std::optional<double> quota_in(const Path& folder) {
   // Version 2: "150000 100000" or "max 100000", microseconds in each period.
-  std::ifstream file(folder / "cpu.max");
+  std::istringstream file(read_system_file(folder / "cpu.max"));
   double quota = 0;
   double period = 0;
   if (file >> quota >> period && period > 0) return quota / period;

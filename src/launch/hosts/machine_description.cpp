@@ -1,11 +1,12 @@
 #include "launch/hosts/machine_description.h"
 
+#include "base/files.h"
+#include "base/text.h"
 #include "launch/hosts/machine.h"
 
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 namespace lockstep::internal::launch {
@@ -17,8 +18,7 @@ using Path = std::filesystem::path;
 /// The text between the separator and the end of the first line that begins with `name`, without
 /// surrounding blanks and quotes.
 std::string value_in(const Path& path, std::string_view name, char separator) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : split(read_system_file(path), '\n')) {
     if (!line.starts_with(name)) continue;
     constexpr std::string_view kAround = " \t\"'";
     const std::size_t begin = line.find_first_not_of(kAround, line.find(separator) + 1);

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ constexpr const char* kNetwork = "10.83.0";  // used inside the namespaces only
 
 /// The namespace of this thread.
 UniqueFd current_namespace() {
-  UniqueFd space(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+  UniqueFd space = open_file("/proc/thread-self/ns/net", O_RDONLY);
   if (!space)
     throw UsageError(
         fmt::format("this machine has no network namespaces, which simulated hosts need: {}",

@@ -1,6 +1,7 @@
 #include "launch/process/descendants.h"
 
 #include "base/deadline.h"
+#include "base/files.h"
 #include "base/sleep.h"
 #include "base/thread_annotations.h"
 #include "base/unique_fd.h"
@@ -8,7 +9,6 @@
 #include "launch/environment/run_identity.h"
 #include "launch/process/process_table.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -97,8 +97,7 @@ bool has_ended(pid_t group) {
 /// Closes the launcher's descriptors: otherwise its output would seem open and its ports in use.
 void let_go_of_everything() {
   [[maybe_unused]] int ignored = ::chdir("/");
-  const int nothing = ::open("/dev/null", O_RDWR);
-  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) redirect_to_null(fd);
   if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
   for (pid_t fd : numbers_in("/proc/self/fd"))  // for a kernel before 5.9
     if (fd > STDERR_FILENO) ::close(fd);

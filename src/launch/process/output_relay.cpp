@@ -67,7 +67,7 @@ OutputRelay::Record& OutputRelay::make_record(int rank) {
   if (options_.log_dir.empty()) return record;
   const auto path = options_.log_dir / fmt::format("rank-{}.log", rank);
   const int anew = options_.append ? 0 : O_TRUNC;
-  record.log.reset(::open(path.c_str(), O_WRONLY | O_CREAT | anew | O_APPEND | O_CLOEXEC, 0666));
+  record.log = open_file(path, O_WRONLY | O_CREAT | anew | O_APPEND, 0666);
   if (!record.log)
     throw FileError(fmt::format("cannot write {}: {}", path.string(), last_system_error()));
   return record;
@@ -81,7 +81,7 @@ void OutputRelay::use_in_child(int rank) const {
 
 void OutputRelay::start() {
   for (Stream& stream : streams_) stream.write_end.reset();
-  thread_ = std::thread([this] { run(); });
+  thread_ = Thread("output relay", [this] { run(); });
 }
 
 void OutputRelay::workers_ended() {

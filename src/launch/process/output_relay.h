@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/net/wake_event.h"
+#include "base/thread.h"
 #include "base/unique_fd.h"
 #include "launch/process/lines.h"
 #include "launch/process/output_sink.h"
@@ -19,7 +20,6 @@
 #include <list>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace lockstep::internal::launch {
@@ -99,7 +99,7 @@ class OutputRelay {
   std::map<int, Record> records_;
   std::list<Stream> streams_;
   WakeEvent wake_;
-  std::thread thread_;
+  Thread thread_;
   std::atomic<bool> workers_ended_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> done_{false};

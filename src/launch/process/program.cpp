@@ -47,8 +47,7 @@ std::vector<std::string> Program::environment_with(
 
 void Program::execute(const ExecTexts& environment) const {
   // Workers are not in the terminal's foreground group: reading from it would stop them.
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  redirect_to_null(STDIN_FILENO);
   ::execvpe(name_.c_str(), command_.get(), environment.get());
   const int error = errno;
   [[maybe_unused]] ssize_t put = ::write(report_.get(), &error, sizeof error);

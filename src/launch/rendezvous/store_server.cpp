@@ -36,17 +36,13 @@ StoreServer::StoreServer(const Address& address, std::string token, std::string 
 }
 
 StoreServer::~StoreServer() {
-  if (!thread_.joinable()) return;
-  {
-    Lock lock(mutex_);
-    stop_ = true;
-  }
+  Lock lock(mutex_);
+  stop_ = true;
   wake_event_.wake();
-  thread_.join();
 }
 
 void StoreServer::start() {
-  thread_ = std::thread([this] { serve(); });
+  thread_ = Thread("rendezvous", [this] { serve(); });
 }
 
 void StoreServer::note_ending(int rank, const std::string& how) {

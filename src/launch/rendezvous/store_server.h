@@ -5,12 +5,12 @@
 
 #include "base/net/guarded_listener.h"
 #include "base/net/wake_event.h"
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "launch/rendezvous/store_session.h"
 
 #include <map>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -57,7 +57,6 @@ class StoreServer {
   GuardedListener listener_;
   UniqueFd events_;  ///< an epoll descriptor over the listener, the wake event and all connections
   WakeEvent wake_event_;  ///< signalled when there are notes, or when the server is to stop
-  std::thread thread_;
 
   Mutex mutex_;
   std::vector<std::pair<int, std::string>> notes_ GUARDED_BY(mutex_);
@@ -66,6 +65,8 @@ class StoreServer {
   // Used by the serving thread only.
   StoreTable table_;
   std::map<int, Connection> connections_;  ///< by descriptor
+
+  Thread thread_;
 };
 
 }  // namespace lockstep::internal::launch

@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/fork.h"
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "comm/flight/bucket_mark.h"
 #include "comm/half.h"
@@ -14,7 +15,6 @@
 #include <deque>
 #include <exception>
 #include <optional>
-#include <thread>
 
 namespace lockstep::internal::sync {
 
@@ -51,19 +51,16 @@ class CompressionThread {
       : make_(std::move(make)) {}
 
   ~CompressionThread() {
-    {
-      Lock lock(mutex_);
-      closing_ = true;
-      changed_.notify_all();
-    }
-    if (thread_.joinable()) thread_.join();
+    Lock lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
   }
 
   Work start(const Group& group, const GradientBucket& bucket) {
     serve(group);
     auto job = make_shared_unless_forked<Job>(group, bucket);
     Lock lock(mutex_);
-    if (!thread_.joinable()) thread_ = std::thread([this] { work_through_queue(); });
+    if (!thread_.joinable()) thread_ = Thread("compression", [this] { work_through_queue(); });
     queue_.push_back(job);
     changed_.notify_all();
     return Work(make_shared_unless_forked<comm::Submitted>(job));
@@ -105,7 +102,7 @@ class CompressionThread {
   Condition changed_;
   std::deque<std::shared_ptr<Job>> queue_ GUARDED_BY(mutex_);
   bool closing_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  ///< started with the first bucket
+  Thread thread_;  ///< started with the first bucket
 };
 
 /// Calls function(typed pointer to the gradients, conversion to float, conversion from float).

@@ -17,17 +17,13 @@ Coordinator::Coordinator(Group group, const Gradients& gradients, ReduceOp op)
     : group_(std::move(group)), gradients_(gradients), op_(op) {
   if (group_.rank() != 0) return;
   parts_.resize(gradients.layout().bytes() * static_cast<std::size_t>(group_.size()));
-  thread_ = std::thread([this] { serve(); });
+  thread_ = Thread("coordinator", [this] { serve(); });
 }
 
 Coordinator::~Coordinator() {
-  if (!thread_.joinable()) return;
-  {
-    Lock lock(mutex_);
-    server_ = Server::leaving;
-  }
+  Lock lock(mutex_);
+  server_ = Server::leaving;
   changed_.notify_all();
-  thread_.join();
 }
 
 void Coordinator::finish() {

@@ -3,11 +3,11 @@
 // This is the textbook form with queues. Rank 0 moves 2(W−1) times the gradients.
 #pragma once
 
+#include "base/thread.h"
 #include "base/thread_annotations.h"
 #include "sync/sync_method.h"
 
 #include <exception>
-#include <thread>
 
 namespace lockstep::internal::sync {
 
@@ -42,7 +42,7 @@ class Coordinator : public SyncMethod {
   Condition changed_;
   Server server_ GUARDED_BY(mutex_) = Server::idle;
   std::exception_ptr error_ GUARDED_BY(mutex_);
-  std::thread thread_;  ///< runs serve(), on rank 0 only
+  Thread thread_;  ///< runs serve(), on rank 0 only
 };
 
 }  // namespace lockstep::internal::sync

@@ -119,14 +119,14 @@ void Server::start_listening(optim::Optimizer& optimizer) {
   if (!server_ || !listeners_.empty()) return;
   server_->use(optimizer);
   for (int worker = 0; worker < group_.size(); ++worker)
-    if (worker != group_.rank()) listeners_.emplace_back([this, worker] { listen(worker); });
+    if (worker != group_.rank())
+      listeners_.emplace_back("server", [this, worker] { listen(worker); });
 }
 
 void Server::stop_listening() {
   if (listeners_.empty()) return;
   leaving_ = true;
-  for (std::thread& listener : listeners_) listener.join();
-  listeners_.clear();
+  listeners_.clear();  // waits for them
   leaving_ = false;
 }
 

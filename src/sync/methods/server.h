@@ -8,10 +8,10 @@
 // first step until all workers have settled. The worker on the server's rank delivers in memory.
 #pragma once
 
+#include "base/thread.h"
 #include "sync/methods/parameter_server.h"
 
 #include <atomic>
-#include <thread>
 
 namespace lockstep::internal::sync {
 
@@ -56,7 +56,7 @@ class Server : public SyncMethod {
   const ArrayView weights_;
   const int servers_;
   std::unique_ptr<ParameterServer> server_;  ///< null on ranks without a server
-  std::vector<std::thread> listeners_;
+  std::vector<Thread> listeners_;
   std::atomic<bool> leaving_{false};
 };
 

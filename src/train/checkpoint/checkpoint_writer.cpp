@@ -10,7 +10,7 @@ namespace lockstep::internal::train {
 
 void CheckpointWriter::start(Checkpoint checkpoint) {
   LOCKSTEP_CHECK(!writing_.valid(), "a checkpoint is still being written");
-  writing_ = std::async(std::launch::async, [this, checkpoint = std::move(checkpoint)] {
+  writing_ = call_on_thread("checkpoint", [this, checkpoint = std::move(checkpoint)] {
     return write_checkpoint(config_, checkpoint);
   });
 }

@@ -2,10 +2,10 @@
 // continues. Used on rank 0, by one thread at a time.
 #pragma once
 
+#include "base/thread.h"
 #include "train/checkpoint/checkpoint.h"
 
 #include <filesystem>
-#include <future>
 #include <optional>
 #include <string>
 

@@ -1,11 +1,11 @@
 #include "engine/onednn/choice/convolution_trial.h"
 
+#include "base/deadline.h"
 #include "engine/onednn/choice/method_names.h"
 #include "engine/onednn/choice/trial_graph.h"
 #include "engine/onednn/layers/plan_graph.h"
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <omp.h>
 
@@ -23,14 +23,6 @@ bool are_same(const Step& one, const Step& other) {
          std::ranges::equal(one.operands, other.operands, [](const auto& a, const auto& b) {
            return a.first == b.first && a.second.layout == b.second.layout;
          });
-}
-
-/// The time that this thread has computed: unlike the wall clock, it excludes other work on the
-/// machine.
-double seconds_of_thread() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 /// The sum of all steps' times. It falls while other work on the machine disturbs the measurements.
