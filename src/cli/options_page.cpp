@@ -37,7 +37,9 @@ no-shuffle = true
 - The `config.json` of a run is accepted too, by `train`, `compare` and `scale`: it has every option that the run was given.
   `compare` and `scale` ignore the options that they do not have, and `scale` also the numbers of workers and images.
 - The file of `launch` has the options of `launch`. A program that `launch` starts reads its own files.
-- Where a launcher started the workers, its number of workers wins over that of a file for `train`.
+- `config.json` has the `threads`, `algorithm` and `conv` that other options resulted in. If one of those options
+  (`--workers`, `--shards`, `--sync`) is on the command line, they are determined again.
+- If a launcher started the workers, `train` uses its number of workers, not that of the file.
 )";
 
 struct Row {

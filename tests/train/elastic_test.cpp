@@ -82,7 +82,7 @@ TEST(Elastic, RefusesMethodsWhoseStateDiesWithAWorker) {
         config.elastic = false;
         config.min_workers = 2;
       },
-      "for --elastic");
+      "--min-workers needs --elastic");
 }
 
 }  // namespace

@@ -70,6 +70,15 @@ TEST(Options, EveryOptionHasANameAndHelp) {
   }
 }
 
+TEST(Options, ResolvedOptionsNameTheirSources) {
+  TrainConfig config;
+  const run::Options options = options_of(config);
+  for (const run::Option& option : options)
+    for (const std::string& source : option.resolved_from)
+      EXPECT_TRUE(run::find(options, source) || source == "--methods") << option.name << source;
+  EXPECT_FALSE(run::find(options, "--threads")->resolved_from.empty());
+}
+
 TEST(Options, EveryOptionIsParsed) {
   TrainConfig config = changed_config();
   const run::Options options = options_of(config);

@@ -37,10 +37,11 @@ run::Options options_of(LaunchCommand& options) {
       {.name = "--no-pin", .field = &job.pin, .group = workers, .clears = true,
        .help = "do not pin each worker to its part of the cores"},
       {.name = "--transport", .field = &job.transport, .group = workers,
-       .help = "transport of the workers, instead of the one that their program chooses (LOCKSTEP_TRANSPORT)"},
+       .help = "transport of the workers, instead of the one that their program chooses "
+               "(LOCKSTEP_TRANSPORT)"},
       {.name = "--interface", .field = &job.interface, .group = workers,
-       .help = "network interface or address of the workers, instead of the one that their program chooses "
-               "(LOCKSTEP_INTERFACE)"},
+       .help = "network interface or address of the workers, instead of the one that their "
+               "program chooses (LOCKSTEP_INTERFACE)"},
 
       {.name = "--elastic", .field = &job.nodes.elastic, .group = elastic,
        .help = "when a worker dies, the others continue without it"},
