@@ -105,7 +105,7 @@ EDGES = {
     "cli/launch": "cli launch launch/environment",
     "cli/train": "base cli cli/bench data engine/built_in launch launch/elastic launch/environment launch/hosts run "
                  "study train train/checkpoint train/config train/progress",
-    "cli/predict": "base cli cli/bench cli/train comm launch/hosts observe predict report run sync",
+    "cli/predict": "base cli cli/bench cli/train comm launch/hosts observe predict report sync",
     "cli/handover": "cli cli/predict",
 }
 EDGES = {module: set(allowed.split()) for module, allowed in EDGES.items()}

@@ -37,6 +37,10 @@ void write_json(const std::string& file, const nlohmann::json& json) {
     write_file(file, text);
 }
 
+void print_table(const TextTable& table, std::optional<std::size_t> emphasised) {
+  fmt::print("\n{}\n", to_text(table, on_terminal(), emphasised));
+}
+
 bool on_terminal() {
   return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }

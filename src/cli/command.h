@@ -1,9 +1,12 @@
 // Common to all commands: registration, exit codes and output of results.
 #pragma once
 
+#include "base/table/text_table.h"
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +48,10 @@ int report_exception(const std::string& prefix);
 
 /// Writes `json` to `file`, the value of --json: "-" is standard output, "" writes nothing.
 void write_json(const std::string& file, const nlohmann::json& json);
+
+/// Prints a table without its title to standard output, with an empty line before and after it. The
+/// row `emphasised`, counted from 0, stands out.
+void print_table(const TextTable& table, std::optional<std::size_t> emphasised = {});
 
 /// Whether to use colours and redraw lines: standard output is a terminal, and NO_COLOR is not set.
 bool on_terminal();

@@ -32,17 +32,9 @@ RunLimits limits_per_run(const Source& source, const PageLimits& limits) {
   return of_run;
 }
 
-json tables_of(const Source& source) {
-  if (source.kind == "train") {
-    json tables = json::array();
-    const Run& run = source.runs.front();
-    tables.push_back(ranks_table(run));
-    if (run.summary) tables.push_back(summary_table(run));
-    return tables;
-  }
-  if (source.study)
-    if (json tables = study_tables(*source.study); !tables.empty()) return tables;
-  return json::array({runs_table(source.runs)});
+/// The tables of a study are shown as its file has them.
+json tables_json(const Source& source) {
+  return source.tables.empty() ? json(tables_of(source)) : source.study->json()["tables"];
 }
 
 /// Checks the types of the fields that describe command, version and machine. Throws FileError.
@@ -85,7 +77,7 @@ json page_json(const Source& source, const PageLimits& limits) {
             {"machine", provenance_of(source, "machine")},
             {"made", utc_date()},
             {"verdict", verdict_of(source)},
-            {"tables", tables_of(source)},
+            {"tables", tables_json(source)},
             {"methods", methods_json(source.runs)}};
   if (source.study) page["scaling"] = scaling_of(*source.study);
   page["runs"] = std::move(runs);

@@ -1,5 +1,6 @@
 #include "report/post_mortem.h"
 
+#include "base/table/text_table.h"
 #include "report/lane.h"
 #include "report/numbers.h"
 #include "run/post_mortem_file.h"
@@ -73,15 +74,17 @@ std::vector<std::string> row_of(const run::RankEnd& rank) {
           rank.waited_for.empty() || !rank.waited ? "–" : milliseconds(*rank.waited)};
 }
 
-json table_of(const std::vector<run::RankEnd>& ranks) {
-  json rows = json::array();
-  for (const run::RankEnd& rank : ranks) rows.push_back(row_of(rank));
-  return {{"title", "Ranks at the end of the run"},
-          {"columns", {"rank", "exit", "step", "operation", "waited for rank", "waited ms"}},
-          {"rows", std::move(rows)},
-          {"explain",
-           {{"operation", "the operation that was unfinished or failed"},
-            {"waited ms", "in that operation, until the rank gave up or was killed"}}}};
+TextTable table_of(const std::vector<run::RankEnd>& ranks) {
+  TextTable table{
+      .title = "Ranks at the end of the run",
+      .columns = {"rank",
+                  "exit",
+                  "step",
+                  {"operation", "the operation that was unfinished or failed"},
+                  "waited for rank",
+                  {"waited ms", "in that operation, until the rank gave up or was killed"}}};
+  for (const run::RankEnd& rank : ranks) table.rows.push_back(row_of(rank));
+  return table;
 }
 
 }  // namespace

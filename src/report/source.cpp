@@ -38,7 +38,11 @@ Run run_without_folder(const run::Fields& summary, const fs::path& path) {
 
 Source read_study(const fs::path& folder) {
   run::StudyRecord study = run::read_study(folder);
-  Source source{.kind = study.kind, .runs = {}, .study = study.fields, .notes = {}};
+  Source source{.kind = study.kind,
+                .runs = {},
+                .study = study.fields,
+                .tables = std::move(study.tables),
+                .notes = {}};
   for (const run::StudiedRun& studied : study.runs) {
     const fs::path path = folder / fs::path(studied.folder).lexically_normal();
     const bool there = run::is_run_folder(path);
@@ -79,7 +83,7 @@ Source read_several_in(const fs::path& folder) {
         fmt::format("{}: has {} runs, but a page can show at most {}: give the folders "
                     "of some of them",
                     folder.string(), folders.size(), run::kMostRuns));
-  Source source{.kind = "side-by-side", .runs = {}, .study = {}, .notes = {}};
+  Source source{.kind = "side-by-side", .runs = {}, .study = {}, .tables = {}, .notes = {}};
   for (const fs::path& run : folders) {
     source.runs.push_back(read_run(run, run.filename().string()));
     source.runs.back().folder = run.filename().string();
@@ -95,7 +99,7 @@ Source read_one(const fs::path& folder) {
   if (!fs::is_directory(folder))
     throw FileError(fmt::format("{}: there is no such folder", folder.string()));
   if (run::is_run_folder(folder)) {
-    Source source{.kind = "train", .runs = {}, .study = {}, .notes = {}};
+    Source source{.kind = "train", .runs = {}, .study = {}, .tables = {}, .notes = {}};
     Run run = read_run(folder, name_of(folder));
     run.folder = ".";
     source.runs.push_back(std::move(run));
@@ -115,9 +119,10 @@ std::string unique(const std::string& name, std::set<std::string>& taken) {
 }  // namespace
 
 Source read_source(const std::vector<fs::path>& folders) {
-  Source all = folders.size() == 1
-                   ? read_one(folders[0])
-                   : Source{.kind = "side-by-side", .runs = {}, .study = {}, .notes = {}};
+  Source all =
+      folders.size() == 1
+          ? read_one(folders[0])
+          : Source{.kind = "side-by-side", .runs = {}, .study = {}, .tables = {}, .notes = {}};
   for (const fs::path& folder : folders) {
     if (folders.size() == 1) break;
     Source one = read_one(folder);

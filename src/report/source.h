@@ -1,6 +1,7 @@
 // Source: the input of a report: one run, a study, or several runs side by side.
 #pragma once
 
+#include "base/table/text_table.h"
 #include "report/run.h"
 
 #include <filesystem>
@@ -14,6 +15,7 @@ struct Source {
   std::string kind;  ///< "train", "compare", "mistakes", "scale" or "side-by-side"
   std::vector<Run> runs;
   std::optional<run::Fields> study;  ///< a study's summary.json
+  std::vector<TextTable> tables;     ///< of the study
   std::vector<std::string> notes;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <map>
 
 namespace lockstep::internal::report {
@@ -31,12 +32,13 @@ const std::map<std::string, std::string> kExplained{
     {"weights",
      "first digits of the SHA-256 of the final weights: if equal, the weights are bit-identical"}};
 
-json table(const char* title, const std::vector<std::string>& columns, json rows) {
-  json explain = json::object();
-  for (const std::string& column : columns)
-    if (const auto found = kExplained.find(column); found != kExplained.end())
-      explain[column] = found->second;
-  return {{"title", title}, {"columns", columns}, {"rows", std::move(rows)}, {"explain", explain}};
+std::vector<TableColumn> explained(std::initializer_list<const char*> names) {
+  std::vector<TableColumn> columns;
+  for (const char* name : names) {
+    const auto found = kExplained.find(name);
+    columns.emplace_back(name, found == kExplained.end() ? "" : found->second);
+  }
+  return columns;
 }
 
 std::string megabytes(Number bytes) {
@@ -106,67 +108,61 @@ run::Fields rank_of(int number, const RankMetrics& metrics) {
           "metrics.jsonl"};
 }
 
-}  // namespace
-
-json runs_table(const std::vector<Run>& runs) {
-  json rows = json::array();
-  for (const Run& run : runs) rows.push_back(row_of(run));
-  return table("Runs",
-               {"run", "method", "workers", "ms/iteration", "total s", "compute %",
-                "communication %", "hidden %", "exposed %", "waiting %", "data %", "MB rank 0",
-                "MB others", "train loss", "train %", "test %", "weights"},
-               std::move(rows));
+/// One row per run.
+TextTable runs_table(const std::vector<Run>& runs) {
+  TextTable table{.title = "Runs",
+                  .columns = explained({"run", "method", "workers", "ms/iteration", "total s",
+                                        "compute %", "communication %", "hidden %", "exposed %",
+                                        "waiting %", "data %", "MB rank 0", "MB others",
+                                        "train loss", "train %", "test %", "weights"})};
+  for (const Run& run : runs) table.rows.push_back(row_of(run));
+  return table;
 }
 
-json ranks_table(const Run& run) {
-  json rows = json::array();
+/// One row per rank, from the summary, or from the metrics of an incomplete run.
+TextTable ranks_table(const Run& run) {
+  TextTable table{.title = "Ranks",
+                  .columns = explained({"rank", "ms/iteration (mean)", "compute %",
+                                        "communication %", "hidden %", "exposed %", "waiting %",
+                                        "data %", "MB/iteration", "train loss", "train %"})};
   if (run.summary)
-    for (const run::Fields& rank : run.summary->list("ranks")) rows.push_back(rank_row(rank));
+    for (const run::Fields& rank : run.summary->list("ranks")) table.rows.push_back(rank_row(rank));
   else
     for (const auto& [number, metrics] : run.metrics.ranks)
-      rows.push_back(rank_row(rank_of(number, metrics)));
-  return table("Ranks",
-               {"rank", "ms/iteration (mean)", "compute %", "communication %", "hidden %",
-                "exposed %", "waiting %", "data %", "MB/iteration", "train loss", "train %"},
-               std::move(rows));
+      table.rows.push_back(rank_row(rank_of(number, metrics)));
+  return table;
 }
 
-json summary_table(const Run& run) {
+/// The figures of one run over all ranks. REQUIRES: the run has a summary.
+TextTable summary_table(const Run& run) {
   const run::Fields& it = *run.summary;
   const run::Fields seconds = it.object("seconds_per_iteration");
-  json rows = json::array({{"iterations", fmt::format("{}", it.count("iterations"))},
-                           {"seconds, total", fixed(it.number("seconds_total"), 2)},
-                           {"seconds per epoch", fixed(it.number("seconds_per_epoch"), 3)},
-                           {"ms/iteration, median", milliseconds(seconds.number("p50"))},
-                           {"ms/iteration, mean", milliseconds(seconds.number("mean"))},
-                           {"ms/iteration, 90th percentile", milliseconds(seconds.number("p90"))},
-                           {"images/s", fixed(it.number("images_per_second"), 0)},
-                           {"MB/s in collectives", fixed(it.number("bandwidth_mbs"), 1)},
-                           {"train loss", fixed(it.number("train_loss"), 4)},
-                           {"train accuracy %", percent(it.number("train_accuracy"))},
-                           {"test loss", fixed(it.number("test_loss"), 4)},
-                           {"test accuracy %", percent(it.number("test_accuracy"))},
-                           {"peak memory of a worker, MB", megabytes(it.number("peak_rss_bytes"))},
-                           {"weights, SHA-256", it.text("weights_sha256")}});
-  return table("Summary", {"figure", "value"}, std::move(rows));
+  return {.title = "Summary",
+          .columns = explained({"figure", "value"}),
+          .rows = {{"iterations", fmt::format("{}", it.count("iterations"))},
+                   {"seconds, total", fixed(it.number("seconds_total"), 2)},
+                   {"seconds per epoch", fixed(it.number("seconds_per_epoch"), 3)},
+                   {"ms/iteration, median", milliseconds(seconds.number("p50"))},
+                   {"ms/iteration, mean", milliseconds(seconds.number("mean"))},
+                   {"ms/iteration, 90th percentile", milliseconds(seconds.number("p90"))},
+                   {"images/s", fixed(it.number("images_per_second"), 0)},
+                   {"MB/s in collectives", fixed(it.number("bandwidth_mbs"), 1)},
+                   {"train loss", fixed(it.number("train_loss"), 4)},
+                   {"train accuracy %", percent(it.number("train_accuracy"))},
+                   {"test loss", fixed(it.number("test_loss"), 4)},
+                   {"test accuracy %", percent(it.number("test_accuracy"))},
+                   {"peak memory of a worker, MB", megabytes(it.number("peak_rss_bytes"))},
+                   {"weights, SHA-256", it.text("weights_sha256")}}};
 }
 
-json study_tables(const run::Fields& study) {
-  json tables = json::array();
-  for (const run::Fields& table : study.list("tables")) {
-    const std::size_t columns = table.texts("columns").size();
-    table.text("title");
-    const json& rows = table.json().value("rows", json::array());
-    if (!rows.is_array()) table.fail("rows", "a list");
-    for (const json& row : rows) {
-      if (!row.is_array() || row.size() != columns)
-        table.fail("rows", "a list of rows with one cell per column");
-      for (const json& cell : row)
-        if (!cell.is_string()) table.fail("rows", "a list of rows of strings");
-    }
-    table.object("explain");
-    tables.push_back(table.json());
-  }
+}  // namespace
+
+std::vector<TextTable> tables_of(const Source& source) {
+  if (!source.tables.empty()) return source.tables;
+  if (source.kind != "train") return {runs_table(source.runs)};
+  const Run& run = source.runs.front();
+  std::vector<TextTable> tables{ranks_table(run)};
+  if (run.summary) tables.push_back(summary_table(run));
   return tables;
 }
 

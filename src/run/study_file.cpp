@@ -26,6 +26,23 @@ StudiedRun studied_run(const Fields& summary) {
   return {std::move(name), std::move(folder), summary};
 }
 
+TextTable read_table(const Fields& fields) {
+  TextTable table{.title = fields.text("title")};
+  const Fields explain = fields.object("explain");
+  for (const std::string& column : fields.texts("columns"))
+    table.columns.emplace_back(column, explain.text(column.c_str()));
+  const nlohmann::json rows = fields.json().value("rows", nlohmann::json::array());
+  if (!rows.is_array()) fields.fail("rows", "a list");
+  for (const nlohmann::json& row : rows) {
+    if (!row.is_array() || row.size() != table.columns.size())
+      fields.fail("rows", "a list of rows with one cell per column");
+    for (const nlohmann::json& cell : row)
+      if (!cell.is_string()) fields.fail("rows", "a list of rows of strings");
+    table.rows.push_back(row.get<std::vector<std::string>>());
+  }
+  return table;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const Study& study) {
@@ -48,7 +65,8 @@ bool is_study_folder(const fs::path& folder) {
 }
 
 StudyRecord read_study(const fs::path& folder) {
-  StudyRecord study{.kind = "compare", .fields = read_fields(folder / kFile), .runs = {}};
+  StudyRecord study{
+      .kind = "compare", .fields = read_fields(folder / kFile), .tables = {}, .runs = {}};
   const Fields& fields = study.fields;
   if (const std::string kind = fields.text("kind"); !kind.empty()) study.kind = kind;
   if (study.kind != "compare" && study.kind != "mistakes" && study.kind != "scale")
@@ -57,6 +75,7 @@ StudyRecord read_study(const fs::path& folder) {
   if (runs.empty()) fields.fail("runs", "a list of runs");
   if (runs.size() > kMostRuns) fields.fail("runs", "a list of at most 200 runs");
   for (const Fields& summary : runs) study.runs.push_back(studied_run(summary));
+  for (const Fields& table : fields.list("tables")) study.tables.push_back(read_table(table));
   return study;
 }
 

@@ -3,6 +3,7 @@
 // folder.
 #pragma once
 
+#include "base/table/text_table.h"
 #include "run/fields.h"
 
 #include <nlohmann/json.hpp>
@@ -17,7 +18,7 @@ struct Study {
   std::string kind;  ///< "compare", "mistakes" or "scale"
   std::string verdict;
   std::vector<std::string> notes;
-  nlohmann::json tables = nlohmann::json::array();
+  std::vector<TextTable> tables;
   nlohmann::json runs = nlohmann::json::array();
 };
 
@@ -41,6 +42,7 @@ struct StudiedRun {
 struct StudyRecord {
   std::string kind;
   Fields fields;
+  std::vector<TextTable> tables;
   std::vector<StudiedRun> runs;
 };
 

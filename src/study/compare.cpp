@@ -148,7 +148,7 @@ nlohmann::json to_json(const Comparison& comparison) {
       {.kind = "compare",
        .verdict = fastest ? fastest->summary.verdict : comparison.alone().summary.verdict,
        .notes = sentences_of(comparison),
-       .tables = {to_json(table_of(comparison))},
+       .tables = {table_of(comparison)},
        .runs = std::move(runs)});
 }
 

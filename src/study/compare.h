@@ -1,8 +1,8 @@
 // compare: trains the same job with every sync method, and once with one worker as the reference.
 #pragma once
 
+#include "base/table/text_table.h"
 #include "run/summary.h"
-#include "run/text_table.h"
 #include "train/config/config.h"
 
 #include <filesystem>
@@ -57,7 +57,7 @@ Comparison compare(const train::TrainConfig& job, const std::vector<std::string>
 double relative_difference(const std::filesystem::path& a, const std::filesystem::path& b);
 
 /// One row per run: speed, parts of the time, loss and accuracy.
-run::TextTable table_of(const Comparison& comparison);
+TextTable table_of(const Comparison& comparison);
 
 /// The findings, derived from the measurements: whether the results agree, which method is fastest
 /// and why.

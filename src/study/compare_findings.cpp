@@ -171,35 +171,37 @@ std::string on_cause(const ComparedRun& fast, const ComparedRun& slow) {
 
 }  // namespace
 
-run::TextTable table_of(const Comparison& comparison) {
-  run::TextTable table;
-  table.title = "Sync methods";
-  table.columns = {"method",    "workers",  "s/iteration", "total s",   "speed-up",
-                   "compute %", "hidden %", "exposed %",   "MB rank 0", "MB others",
-                   "loss",      "train %",  "test %",      "weights"};
-  table.explain = {
-      {"s/iteration", "median, without the first iteration"},
-      {"speed-up", "relative to one worker, which computes the whole batch"},
-      {"compute %", "of an iteration's time: forward, backward and optimizer"},
-      {"hidden %", "communication that overlaps with backward"},
-      {"exposed %", "communication that does not overlap with backward, including waiting"},
-      {"MB rank 0", "moved by rank 0 per iteration"},
-      {"MB others", "moved by each other rank per iteration"},
-      {"loss", "training loss in the last epoch"},
-      {"weights", "final weights compared with those of one worker"}};
+TextTable table_of(const Comparison& comparison) {
+  TextTable table{
+      .title = "Sync methods",
+      .columns = {
+          "method",
+          "workers",
+          {"s/iteration", "median, without the first iteration"},
+          "total s",
+          {"speed-up", "relative to one worker, which computes the whole batch"},
+          {"compute %", "of an iteration's time: forward, backward and optimizer"},
+          {"hidden %", "communication that overlaps with backward"},
+          {"exposed %", "communication that does not overlap with backward, including waiting"},
+          {"MB rank 0", "moved by rank 0 per iteration"},
+          {"MB others", "moved by each other rank per iteration"},
+          {"loss", "training loss in the last epoch"},
+          "train %",
+          "test %",
+          {"weights", "final weights compared with those of one worker"}}};
   for (const ComparedRun& run : comparison.runs) {
     const run::Summary& summary = run.summary;
     const bool alone = summary.workers == 1;
     table.rows.push_back(
         {run.name, fmt::format("{}", summary.workers), digits(summary.seconds_per_iteration.p50),
          fmt::format("{:.2f}", summary.seconds_total),
-         fmt::format("{:.2f}", comparison.speedup(run)), run::percent_cell(summary.compute_share),
-         alone ? "–" : run::percent_cell(summary.hidden_communication_share),
-         alone ? "–" : run::percent_cell(summary.exposed_communication_share),
+         fmt::format("{:.2f}", comparison.speedup(run)), percent_cell(summary.compute_share),
+         alone ? "–" : percent_cell(summary.hidden_communication_share),
+         alone ? "–" : percent_cell(summary.exposed_communication_share),
          alone ? "–" : digits(megabytes(summary.ranks.front())),
          alone ? "–" : digits(megabytes(summary.ranks.back())),
-         fmt::format("{:.4f}", summary.train_loss), run::percent_cell(summary.train_accuracy),
-         run::percent_cell(summary.test_accuracy), weights_column(run)});
+         fmt::format("{:.4f}", summary.train_loss), percent_cell(summary.train_accuracy),
+         percent_cell(summary.test_accuracy), weights_column(run)});
   }
   return table;
 }

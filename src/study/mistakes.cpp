@@ -100,21 +100,22 @@ std::vector<TrainedVariant> train_variants(const train::TrainConfig& job, const 
   return trained;
 }
 
-run::TextTable table_of(const std::vector<TrainedVariant>& variants) {
-  run::TextTable table;
-  table.title = "Correct training and classic mistakes";
-  table.columns = {"variant", "loss", "train %", "test %", "weights", "description"};
-  table.explain = {{"loss", "training loss in the last epoch"},
-                   {"test %", "if the weights differ, each worker tests its part of the images"},
-                   {"weights", "number of different weights among the workers at the end"}};
+TextTable table_of(const std::vector<TrainedVariant>& variants) {
+  TextTable table{
+      .title = "Correct training and classic mistakes",
+      .columns = {"variant",
+                  {"loss", "training loss in the last epoch"},
+                  "train %",
+                  {"test %", "if the weights differ, each worker tests its part of the images"},
+                  {"weights", "number of different weights among the workers at the end"},
+                  "description"}};
   for (const TrainedVariant& trained : variants)
-    table.rows.push_back({trained.variant.name, fmt::format("{:.4f}", trained.summary.train_loss),
-                          run::percent_cell(trained.summary.train_accuracy),
-                          run::percent_cell(trained.summary.test_accuracy),
-                          trained.different_weights == 1
-                              ? "one"
-                              : fmt::format("{} different", trained.different_weights),
-                          trained.variant.what});
+    table.rows.push_back(
+        {trained.variant.name, fmt::format("{:.4f}", trained.summary.train_loss),
+         percent_cell(trained.summary.train_accuracy), percent_cell(trained.summary.test_accuracy),
+         trained.different_weights == 1 ? "one"
+                                        : fmt::format("{} different", trained.different_weights),
+         trained.variant.what});
   return table;
 }
 
@@ -129,16 +130,15 @@ std::vector<std::string> sentences_of(const std::vector<TrainedVariant>& variant
     if (!right) continue;
     sentences.push_back(fmt::format(
         "{}: train accuracy {} % instead of {} %, test accuracy {} % instead of {} %. {}.",
-        trained.variant.name, run::percent_cell(trained.summary.train_accuracy),
-        run::percent_cell(right->summary.train_accuracy),
-        run::percent_cell(trained.summary.test_accuracy),
-        run::percent_cell(right->summary.test_accuracy), cause_of(trained.variant.name)));
+        trained.variant.name, percent_cell(trained.summary.train_accuracy),
+        percent_cell(right->summary.train_accuracy), percent_cell(trained.summary.test_accuracy),
+        percent_cell(right->summary.test_accuracy), cause_of(trained.variant.name)));
   }
   sentences.push_back(fmt::format(
       "None of these runs reported an error, but the train accuracy of the same job ranges from {} "
       "% to {} %. If two methods that average the same gradients learn differently, look for a "
       "mistake like these, not for a fault of the algorithm.",
-      run::percent_cell(lowest), run::percent_cell(highest)));
+      percent_cell(lowest), percent_cell(highest)));
   return sentences;
 }
 
@@ -156,7 +156,7 @@ nlohmann::json to_json(const std::vector<TrainedVariant>& variants) {
   return run::to_json({.kind = "mistakes",
                        .verdict = sentences.back(),
                        .notes = sentences,
-                       .tables = {to_json(table_of(variants))},
+                       .tables = {table_of(variants)},
                        .runs = std::move(runs)});
 }
 

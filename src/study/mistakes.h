@@ -26,7 +26,7 @@ struct TrainedVariant {
 /// Trains every variant in its own folder below that of `job`.
 std::vector<TrainedVariant> train_variants(const train::TrainConfig& job, const RunJob& run);
 
-run::TextTable table_of(const std::vector<TrainedVariant>& variants);
+TextTable table_of(const std::vector<TrainedVariant>& variants);
 std::vector<std::string> sentences_of(const std::vector<TrainedVariant>& variants);
 nlohmann::json to_json(const std::vector<TrainedVariant>& variants);
 

@@ -106,9 +106,9 @@ std::vector<std::string> scale_notes(const Scaling& scaling) {
 nlohmann::json to_json(const Scaling& scaling) {
   nlohmann::json runs = nlohmann::json::array();
   for (const ScaledRun& run : scaling.runs) runs.push_back(run_json(run));
-  nlohmann::json tables{to_json(run_table(scaling))};
+  std::vector<TextTable> tables{run_table(scaling)};
   for (const std::string& method : scaling.job.methods)
-    tables.push_back(to_json(batch_table(scaling, method)));
+    tables.push_back(batch_table(scaling, method));
   nlohmann::json scaled{{"weak", scaling.job.weak}, {"points", points_of(scaling)}};
   if (scaling.job.hosts)
     scaled["hosts"] = {{"count", scaling.job.hosts->count},

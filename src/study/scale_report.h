@@ -1,7 +1,7 @@
 // The results of scale as tables, sentences and JSON.
 #pragma once
 
-#include "run/text_table.h"
+#include "base/table/text_table.h"
 #include "study/scale.h"
 
 #include <nlohmann/json.hpp>
@@ -12,11 +12,11 @@
 namespace lockstep::internal::study {
 
 /// One row per run. A star after the number of workers marks an oversubscribed run.
-run::TextTable run_table(const Scaling& scaling);
+TextTable run_table(const Scaling& scaling);
 
 /// Seconds per epoch, speed-up, communication and bandwidth of one method: a row per number of
 /// workers, a column per batch.
-run::TextTable batch_table(const Scaling& scaling, const std::string& method);
+TextTable batch_table(const Scaling& scaling, const std::string& method);
 
 /// Two to five sentences: how the job scales, what limits it, from where on efficiency is low, and
 /// which batch helps.

@@ -46,7 +46,7 @@ std::vector<std::string> row_of(const ScaledRun& run) {
           percent(run.bandwidth_share())};
 }
 
-std::map<std::string, std::string> explanations(const Scaling& scaling) {
+std::vector<TableColumn> run_columns(const Scaling& scaling) {
   const bool one = scaling.baseline_workers == 1;
   return {{"workers", "a star marks runs with more threads than cores: they measure overhead"},
           {"batch", "images per worker and step"},
@@ -94,13 +94,9 @@ std::vector<std::string> batch_row(const Scaling& scaling, int workers, const st
 
 }  // namespace
 
-run::TextTable run_table(const Scaling& scaling) {
-  run::TextTable table{
-      .title = scaling.job.weak ? "Weak scaling" : "Strong scaling",
-      .columns = {"workers", "batch", "s/epoch", "ms/iteration", "speed-up", "efficiency %",
-                  "compute s", "comm s", "exposed s", "hidden s", "wait s", "MB/s", "of bench %"},
-      .rows = {},
-      .explain = explanations(scaling)};
+TextTable run_table(const Scaling& scaling) {
+  TextTable table{.title = scaling.job.weak ? "Weak scaling" : "Strong scaling",
+                  .columns = run_columns(scaling)};
   for (const ScaledRun& run : scaling.runs) table.rows.push_back(row_of(run));
   if (scaling.job.methods.size() == 1) return table;
   table.columns.insert(table.columns.begin(), "method");
@@ -110,14 +106,14 @@ run::TextTable run_table(const Scaling& scaling) {
   return table;
 }
 
-run::TextTable batch_table(const Scaling& scaling, const std::string& method) {
-  run::TextTable table{"Time and speed-up by batch", {"workers"}, {}, {}};
+TextTable batch_table(const Scaling& scaling, const std::string& method) {
+  TextTable table{.title = "Time and speed-up by batch", .columns = {"workers"}};
   if (scaling.job.methods.size() > 1) table.title += ": " + method;
   for (std::size_t batch : scaling.job.batches)
-    table.columns.push_back(fmt::format("{} per worker", batch));
+    table.columns.emplace_back(fmt::format("{} per worker", batch));
   const std::string batches = fmt::format("{}", fmt::join(scaling.job.batches, " / "));
-  table.columns.push_back(fmt::format("comm s ({})", batches));
-  table.columns.push_back(fmt::format("MB/s ({})", batches));
+  table.columns.emplace_back(fmt::format("comm s ({})", batches));
+  table.columns.emplace_back(fmt::format("MB/s ({})", batches));
   std::vector<int> worlds = scaling.job.workers;
   std::sort(worlds.begin(), worlds.end());
   for (int workers : worlds) table.rows.push_back(batch_row(scaling, workers, method));

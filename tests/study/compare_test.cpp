@@ -89,7 +89,7 @@ TEST(Compare, TrainsOneWorkerAndThenEveryMethodToTheSameWeights) {
   EXPECT_THAT(sentences, ::testing::Contains(
                              ::testing::HasSubstr("same order: gather-scatter, ring and ddp")));
   EXPECT_LT(comparison.runs[3].loss_difference, 1e-5);
-  const run::TextTable table = table_of(comparison);
+  const TextTable table = table_of(comparison);
   ASSERT_EQ(table.rows.size(), 4u);
   for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
 

@@ -1,7 +1,7 @@
 #include "cli/bench/report.h"
 
+#include "base/table/text_table.h"
 #include "cli/bench/ops.h"
-#include "cli/table.h"
 
 #include <fmt/format.h>
 
@@ -39,19 +39,20 @@ void add_entries(comm::AutoTable& table, const BenchRun& run, int up_to_ranks) {
 }  // namespace
 
 std::string text_of(const BenchPlan& plan, const std::vector<BenchRun>& runs, bool bold) {
-  Table table({"op", "transport", "algorithm", "workers", "bytes", "count", "type", "redop",
-               "time us", "algbw GB/s", "busbw GB/s", "#wrong"});
+  TextTable table{.columns = {"op", "transport", "algorithm", "workers", "bytes", "count", "type",
+                              "redop", "time us", "algbw GB/s", "busbw GB/s", "#wrong"}};
   const char* reduction = bench_op(plan.op).reduces ? "sum" : "none";
   for (const BenchRun& run : runs)
     for (const BenchResult& result : run.results)
-      table.add({plan.op, run.transport, std::string(name_of(result.algorithm)),
-                 std::to_string(run.workers), std::to_string(result.bytes),
-                 std::to_string(result.bytes / size_of(plan.type)), std::string(name_of(plan.type)),
-                 reduction, fmt::format("{:.1f}", 1e6 * result.seconds),
-                 fmt::format("{:.2f}", result.algbw_gbs()),
-                 fmt::format("{:.2f}", result.busbw_gbs(plan.op, run.workers)),
-                 std::to_string(result.wrong)});
-  return table.text(bold);
+      table.rows.push_back({plan.op, run.transport, std::string(name_of(result.algorithm)),
+                            std::to_string(run.workers), std::to_string(result.bytes),
+                            std::to_string(result.bytes / size_of(plan.type)),
+                            std::string(name_of(plan.type)), reduction,
+                            fmt::format("{:.1f}", 1e6 * result.seconds),
+                            fmt::format("{:.2f}", result.algbw_gbs()),
+                            fmt::format("{:.2f}", result.busbw_gbs(plan.op, run.workers)),
+                            std::to_string(result.wrong)});
+  return to_text(table, bold);
 }
 
 nlohmann::json json_of(const BenchPlan& plan, const std::vector<BenchRun>& runs) {

@@ -1,9 +1,9 @@
 // lockstep data info: describes a data set.
 #include "base/files.h"
+#include "base/table/text_table.h"
 #include "cli/command.h"
 #include "cli/data/data.h"
 #include "cli/shipped_data.h"
-#include "cli/table.h"
 #include "data/contact_sheet.h"
 #include "data/image_set.h"
 #include "data/image_statistics.h"
@@ -37,21 +37,21 @@ std::string text_of(const std::string& name, const Description& it) {
   const auto share = [](std::size_t part, std::size_t whole) {
     return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
   };
-  Table splits({name, "images", "mean", "deviation"});
-  splits.add({"train", fmt::format("{}", it.set.train->size()), numbers(it.train.mean),
-              numbers(it.train.deviation)});
-  splits.add({"test", fmt::format("{}", it.set.test->size()), numbers(it.test.mean),
-              numbers(it.test.deviation)});
-  Table classes({"class", "train", "share", "test", "share"});
+  const TextTable splits{.columns = {name, "images", "mean", "deviation"},
+                         .rows = {{"train", fmt::format("{}", it.set.train->size()),
+                                   numbers(it.train.mean), numbers(it.train.deviation)},
+                                  {"test", fmt::format("{}", it.set.test->size()),
+                                   numbers(it.test.mean), numbers(it.test.deviation)}}};
+  TextTable classes{.columns = {"class", "train", "share", "test", "share"}};
   for (std::size_t i = 0; i < it.set.class_names.size(); ++i)
-    classes.add({it.set.class_names[i], fmt::format("{}", it.train.class_counts[i]),
-                 share(it.train.class_counts[i], it.set.train->size()),
-                 fmt::format("{}", it.test.class_counts[i]),
-                 share(it.test.class_counts[i], it.set.test->size())});
+    classes.rows.push_back({it.set.class_names[i], fmt::format("{}", it.train.class_counts[i]),
+                            share(it.train.class_counts[i], it.set.train->size()),
+                            fmt::format("{}", it.test.class_counts[i]),
+                            share(it.test.class_counts[i], it.set.test->size())});
   return fmt::format("{} channel{} of {}×{}, {} classes\n\n{}\n{}", shape.channels,
                      shape.channels == 1 ? "" : "s", shape.height, shape.width,
-                     it.set.class_names.size(), splits.text(on_terminal()),
-                     classes.text(on_terminal()));
+                     it.set.class_names.size(), to_text(splits, on_terminal()),
+                     to_text(classes, on_terminal()));
 }
 
 nlohmann::json images_json(const data::Images& images, const data::ImageStatistics& statistics) {

@@ -1,6 +1,6 @@
 #include "cli/dataflow/cycles.h"
 
-#include "cli/table.h"
+#include "base/table/text_table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,14 +41,16 @@ void CycleLog::cycle(const dataflow::Cycle& cycle) {
 
 std::string CycleLog::holdings() const {
   const std::vector<std::string> products = row_products();
-  Table table({"element", "at", "filter row", "", "input row", " ", "row products", "output row"});
+  TextTable table{.columns = {"element", "at", "filter row", "", "input row", " ", "row products",
+                              "output row"}};
   for (const dataflow::Element& its : first_.elements)
-    table.add({fmt::format("PE{}", its.number + 1),
-               fmt::format("{},{}", its.array_row + 1, its.array_column + 1),
-               fmt::format("{}", its.row + 1), numbers_of(operands_.filter, 0, 0, its.row),
-               fmt::format("{}", its.input_row + 1), numbers_of(input_, 0, 0, its.input_row),
-               products[static_cast<std::size_t>(its.number)], fmt::format("{}", its.out_row + 1)});
-  return table.text();
+    table.rows.push_back(
+        {fmt::format("PE{}", its.number + 1),
+         fmt::format("{},{}", its.array_row + 1, its.array_column + 1),
+         fmt::format("{}", its.row + 1), numbers_of(operands_.filter, 0, 0, its.row),
+         fmt::format("{}", its.input_row + 1), numbers_of(input_, 0, 0, its.input_row),
+         products[static_cast<std::size_t>(its.number)], fmt::format("{}", its.out_row + 1)});
+  return to_text(table);
 }
 
 std::vector<std::string> CycleLog::row_products() const {
@@ -108,17 +110,17 @@ std::string CycleLog::text(bool colour) const {
   // Later passes hold other rows: elements are then only counted.
   const bool several = !cycles_.empty() && cycles_.back().pass > 0;
   const bool each = first_.elements.size() <= kMostColumns && !several;
-  std::vector<std::string> head{"cycle"};
+  TextTable table{.columns = {"cycle"}};
   if (each)
     for (const dataflow::Element& its : first_.elements)
-      head.push_back(fmt::format("PE{}", its.number + 1));
+      table.columns.emplace_back(fmt::format("PE{}", its.number + 1));
   else
-    head.insert(head.end(), {"pass", "active elements"});
-  head.insert(head.end(), {"psums up", "written", "read: filter + input words"});
-  Table table(head);
-  for (const dataflow::Cycle& cycle : cycles_) table.add(cells_of(cycle, each));
+    for (const char* name : {"pass", "active elements"}) table.columns.emplace_back(name);
+  for (const char* name : {"psums up", "written", "read: filter + input words"})
+    table.columns.emplace_back(name);
+  for (const dataflow::Cycle& cycle : cycles_) table.rows.push_back(cells_of(cycle, each));
   std::string text = each ? holdings() + "\n" : "";
-  text += table.text(colour);
+  text += to_text(table, colour);
   if (seen_ > static_cast<Count>(cycles_.size()))
     text += fmt::format("{} more cycles (--cycles {} shows them)\n",
                         seen_ - static_cast<Count>(cycles_.size()), seen_);

@@ -80,13 +80,14 @@ void map_layers(const DataflowOptions& options) {
   const Chip chip = chip_of(options);
   const std::vector<Layer> layers = layers_of(options);
   const std::vector<Result> results = results_of(options, layers, chip);
-  std::vector<DataflowTable> tables = dataflow_tables(results, chip);
+  std::vector<TextTable> tables = dataflow_tables(results, chip);
   if (is_as_published(options, layers))
     tables.push_back(published_table(
         options.model,
         {results.begin(), results.begin() + static_cast<std::ptrdiff_t>(layers.size())}, chip));
   if (options.json != "-")
-    for (const DataflowTable& table : tables) fmt::print("{}\n", table.text(on_terminal()));
+    for (const TextTable& table : tables)
+      fmt::print("{}\n{}\n", table.title, to_text(table, on_terminal()));
   write_json(options.json, json_of(results, chip));
   if (options.html.empty()) return;
   write_layers_page(options.html, subject_of(options, layers), results, chip, tables);

@@ -47,12 +47,12 @@ std::string verdict_of(const std::vector<dataflow::Result>& results, const dataf
 
 void write_layers_page(const std::filesystem::path& file, const std::string& subject,
                        const std::vector<dataflow::Result>& results, const dataflow::Chip& chip,
-                       const std::vector<DataflowTable>& tables) {
+                       const std::vector<TextTable>& tables) {
   nlohmann::json page =
       page_of("layers", fmt::format("{}, on an array of {}×{}", subject, chip.rows, chip.columns));
   page["verdict"] = verdict_of(results, chip);
   page.update(dataflow::json_of(results, chip));
-  for (const DataflowTable& table : tables) page["tables"].push_back(table.json());
+  page["tables"] = tables;
   write_file(file, report::dataflow_html_of(page));
 }
 

@@ -11,7 +11,7 @@ namespace lockstep::internal::cli {
 /// Charts of every layer, and the tables. `subject` names the mapped layers: "AlexNet, batch 4".
 void write_layers_page(const std::filesystem::path& file, const std::string& subject,
                        const std::vector<dataflow::Result>& results, const dataflow::Chip& chip,
-                       const std::vector<DataflowTable>& tables);
+                       const std::vector<TextTable>& tables);
 
 /// The cycles of a simulation, to step through.
 void write_cycles_page(const std::filesystem::path& file, const dataflow::Recording& recording);

@@ -1,6 +1,5 @@
 #include "cli/dataflow/tables.h"
 
-#include "cli/table.h"
 #include "dataflow/published.h"
 #include "dataflow/result_json.h"
 
@@ -16,6 +15,7 @@ using dataflow::Chip;
 using dataflow::Result;
 using dataflow::Words;
 using Cells = std::vector<std::string>;
+using Columns = std::vector<TableColumn>;
 
 std::string millions(double value) {
   return fmt::format("{:.{}f}", value / 1e6, value < 9.995e6 ? 2 : value < 99.95e6 ? 1 : 0);
@@ -37,8 +37,8 @@ struct Heads {
     }
   }
 
-  Cells columns() const {
-    Cells columns{"layer"};
+  Columns columns() const {
+    Columns columns{"layer"};
     if (dataflows) columns.emplace_back("dataflow");
     if (passes) columns.emplace_back("pass");
     return columns;
@@ -52,7 +52,8 @@ struct Heads {
   }
 };
 
-Cells operator+(Cells one, const Cells& other) {
+template <typename T>
+std::vector<T> operator+(std::vector<T> one, const std::vector<T>& other) {
   one.insert(one.end(), other.begin(), other.end());
   return one;
 }
@@ -78,12 +79,26 @@ Cells mapping_cells(const Result& result) {
   return cells;
 }
 
-DataflowTable mapping_table(const std::vector<Result>& rows, const Heads& heads, const Chip& chip) {
-  DataflowTable table{
-      "Mapping and time",
-      heads.columns() + Cells{"on the array", "m", "n", "e", "p", "q", "r", "t", "PEs", "PEs %",
-                              "MMAC", "kcycles", "ms", "bound by", "ramp-up %", "GMAC/s"},
-      {}};
+TextTable mapping_table(const std::vector<Result>& rows, const Heads& heads, const Chip& chip) {
+  TextTable table{
+      .title = "Mapping and time",
+      .columns = heads.columns() +
+                 Columns{{"on the array", "sets of filter rows × output rows on the array"},
+                         {"m", "filters whose psums are in the buffer"},
+                         {"n", "images in a pass"},
+                         {"e", "output rows in a strip"},
+                         {"p", "filters that an element interleaves"},
+                         {"q", "channels that an element interleaves"},
+                         {"r", "sets of different channels"},
+                         {"t", "sets of different filters"},
+                         {"PEs", "active processing elements in a full pass"},
+                         "PEs %",
+                         "MMAC",
+                         "kcycles",
+                         "ms",
+                         {"bound by", "the bottleneck: computing, or a bus"},
+                         {"ramp-up %", "time that passes wait for filters and first windows"},
+                         "GMAC/s"}};
   for (const Result& result : rows) {
     const auto cycles = static_cast<double>(std::max<dataflow::Count>(result.time.total(), 1));
     table.rows.push_back(
@@ -97,25 +112,21 @@ DataflowTable mapping_table(const std::vector<Result>& rows, const Heads& heads,
               fmt::format("{:.1f}", 100 * static_cast<double>(result.time.ramp_up) / cycles),
               fmt::format("{:.1f}", result.throughput(chip))});
   }
-  table.explain = {{"on the array", "sets of filter rows × output rows on the array"},
-                   {"m", "filters whose psums are in the buffer"},
-                   {"n", "images in a pass"},
-                   {"e", "output rows in a strip"},
-                   {"p", "filters that an element interleaves"},
-                   {"q", "channels that an element interleaves"},
-                   {"r", "sets of different channels"},
-                   {"t", "sets of different filters"},
-                   {"PEs", "active processing elements in a full pass"},
-                   {"bound by", "the bottleneck: computing, or a bus"},
-                   {"ramp-up %", "time that passes wait for filters and first windows"}};
   return table;
 }
 
-DataflowTable energy_table(const std::vector<Result>& rows, const Heads& heads) {
-  DataflowTable table{"Energy, in millions of multiply-accumulates",
-                      heads.columns() + Cells{"ALU", "registers", "array", "buffer", "DRAM",
-                                              "total", "buffer MB", "DRAM MB"},
-                      {}};
+TextTable energy_table(const std::vector<Result>& rows, const Heads& heads) {
+  TextTable table{
+      .title = "Energy, in millions of multiply-accumulates",
+      .columns = heads.columns() +
+                 Columns{"ALU",
+                         "registers",
+                         {"array", "words moved into elements, by multicast or from a neighbour"},
+                         "buffer",
+                         "DRAM",
+                         "total",
+                         {"buffer MB", "input maps and psums, read and written"},
+                         {"DRAM MB", "not compressed"}}};
   for (const Result& result : rows) {
     const dataflow::Energy& its = result.energy;
     Cells cells = heads.of(result);
@@ -126,17 +137,14 @@ DataflowTable energy_table(const std::vector<Result>& rows, const Heads& heads) 
     cells.push_back(fmt::format("{:.2f}", static_cast<double>(dram_bytes(result.accesses)) / 1e6));
     table.rows.push_back(std::move(cells));
   }
-  table.explain = {{"array", "words moved into elements, by multicast or from a neighbour"},
-                   {"buffer MB", "input maps and psums, read and written"},
-                   {"DRAM MB", "not compressed"}};
   return table;
 }
 
-DataflowTable words_table(const std::vector<Result>& rows, const Heads& heads) {
-  DataflowTable table{"Words moved, in millions", heads.columns(), {}};
+TextTable words_table(const std::vector<Result>& rows, const Heads& heads) {
+  TextTable table{.title = "Words moved, in millions", .columns = heads.columns()};
   for (const char* level : {"register", "array", "buffer", "DRAM"})
     for (const char* kind : {"filter", "ifmap", "psum"})
-      table.columns.push_back(fmt::format("{} {}", level, kind));
+      table.columns.emplace_back(fmt::format("{} {}", level, kind));
   for (const Result& result : rows) {
     Cells cells = heads.of(result);
     const dataflow::Accesses& its = result.accesses;
@@ -150,28 +158,17 @@ DataflowTable words_table(const std::vector<Result>& rows, const Heads& heads) {
 
 }  // namespace
 
-std::string DataflowTable::text(bool colour) const {
-  Table table(columns);
-  for (const Cells& row : rows) table.add(row);
-  return fmt::format("{}\n{}", title, table.text(colour));
-}
-
-nlohmann::json DataflowTable::json() const {
-  return {{"title", title}, {"columns", columns}, {"rows", rows}, {"explain", explain}};
-}
-
-std::vector<DataflowTable> dataflow_tables(const std::vector<Result>& results, const Chip& chip) {
+std::vector<TextTable> dataflow_tables(const std::vector<Result>& results, const Chip& chip) {
   const Heads heads(results);
   const std::vector<Result> rows = with_totals(results);
   return {mapping_table(rows, heads, chip), energy_table(rows, heads), words_table(rows, heads)};
 }
 
-DataflowTable published_table(std::string_view model, const std::vector<Result>& results,
-                              const Chip& chip) {
-  DataflowTable table{"Compared with measurements of the chip",
-                      {"layer", "PEs", "measured", "ms", "measured ms", "difference %", "buffer MB",
-                       "measured MB", "DRAM MB", "measured compressed"},
-                      {}};
+TextTable published_table(std::string_view model, const std::vector<Result>& results,
+                          const Chip& chip) {
+  TextTable table{.title = "Compared with measurements of the chip",
+                  .columns = {"layer", "PEs", "measured", "ms", "measured ms", "difference %",
+                              "buffer MB", "measured MB", "DRAM MB", "measured compressed"}};
   double ours = 0, theirs = 0;
   const auto add = [&](const std::string& name, double milliseconds, double measured, Cells pes,
                        Cells bytes) {

@@ -49,14 +49,14 @@ double median_error(const std::vector<Checked>& all) {
 }
 
 /// The last columns are predicted, measured and error.
-void print_checked(const std::string& what, std::vector<std::string> columns,
+void print_checked(const std::string& what, std::vector<TableColumn> columns,
                    const std::vector<Checked>& all, double unit) {
-  run::TextTable table{.title = what, .columns = std::move(columns), .rows = {}, .explain = {}};
+  TextTable table{.title = what, .columns = std::move(columns)};
   for (const Checked& one : all) {
     table.rows.push_back(one.cells);
     for (double seconds : {one.predicted, one.measured})
       table.rows.back().push_back(fmt::format("{:.1f}", seconds * unit));
-    table.rows.back().push_back(run::percent_cell(one.error()));
+    table.rows.back().push_back(percent_cell(one.error()));
   }
   print_table(table);
   fmt::print("{}: median error {:.1f} %\n", what, 100 * median_error(all));

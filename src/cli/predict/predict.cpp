@@ -10,7 +10,6 @@
 #include "cli/predict/fit.h"
 #include "cli/predict/options.h"
 #include "cli/predict/tables.h"
-#include "cli/table.h"
 #include "predict/bounds.h"
 #include "predict/simulator.h"
 #include "report/html.h"
@@ -51,9 +50,9 @@ void write_page(const std::filesystem::path& file, const predict::Scaling& scali
                {"version", version()},
                {"made", utc_date()},
                {"notes", notes_of(scaling)}});
-  for (const run::TextTable& table :
+  for (const TextTable& table :
        {best_table(scaling), crossing_table(scaling, Crossings::all), iteration_table(scaling)})
-    if (!table.rows.empty()) page["tables"].push_back(run::to_json(table));
+    if (!table.rows.empty()) page["tables"].push_back(table);
   write_file(file, report::predict_html_of(page));
 }
 
@@ -99,7 +98,7 @@ void run_scaling(const PredictCommand& options) {
   if (options.json != "-") {
     print_table(iteration_table(scaling));
     print_table(best_table(scaling));
-    const run::TextTable crossings = crossing_table(scaling, Crossings::of_the_best);
+    const TextTable crossings = crossing_table(scaling, Crossings::of_the_best);
     if (!crossings.rows.empty()) print_table(crossings);
     fmt::print("{}\n", verdict_of(scaling));
     for (const std::string& note : notes_of(scaling)) fmt::print("{}\n", note);

@@ -30,7 +30,7 @@ std::vector<std::string> link_cells(Algorithm algorithm, double bytes,
                                     const predict::NetworkModel& network) {
   if (algorithm == Algorithm::direct || predict::in_memory(world, network)) return {"-", "-", "-"};
   const int links = world.hosts() > 1 ? world.hosts() : world.size;
-  return {run::percent_cell(predict::utilisation(bytes, links, seconds, network)),
+  return {percent_cell(predict::utilisation(bytes, links, seconds, network)),
           fmt::format("{:.1f}", 1e6 * predict::lower_bound(bytes, links, network)),
           fmt::format("{:.1f}", 1e6 * predict::naive_seconds(bytes, world.size, network))};
 }
@@ -44,32 +44,35 @@ std::vector<Algorithm> algorithms_in(comm::Operation operation, const comm::Reco
 
 }  // namespace
 
-run::TextTable iteration_table(const predict::Scaling& scaling) {
-  run::TextTable table{.title = "Iterations",
-                       .columns = {"method", "workers", "by", "ms", "communication ms",
-                                   "exposed ms", "bucket MiB", "speed-up", "efficiency %"},
-                       .rows = {},
-                       .explain = {{"by", "closed-form formula, or simulation of every message"},
-                                   {"exposed ms", "communication that prolongs the iteration"},
-                                   {"bucket MiB", "the fastest of --bucket-mb"},
-                                   {"speed-up", "images per second, relative to one worker"},
-                                   {"efficiency %", "speed-up per worker"}}};
+TextTable iteration_table(const predict::Scaling& scaling) {
+  TextTable table{.title = "Iterations",
+                  .columns = {"method",
+                              "workers",
+                              {"by", "closed-form formula, or simulation of every message"},
+                              "ms",
+                              "communication ms",
+                              {"exposed ms", "communication that prolongs the iteration"},
+                              {"bucket MiB", "the fastest of --bucket-mb"},
+                              {"speed-up", "images per second, relative to one worker"},
+                              {"efficiency %", "speed-up per worker"}}};
   for (const Prediction& one : scaling.predictions)
-    table.rows.push_back(
-        {one.plan.name, std::to_string(one.workers), one.simulated ? "simulation" : "formula",
-         milliseconds(one.seconds()), milliseconds(one.forecast.communication),
-         milliseconds(one.forecast.exposed), bucket_of(one), fmt::format("{:.4g}", one.speedup()),
-         run::percent_cell(one.efficiency())});
+    table.rows.push_back({one.plan.name, std::to_string(one.workers),
+                          one.simulated ? "simulation" : "formula", milliseconds(one.seconds()),
+                          milliseconds(one.forecast.communication),
+                          milliseconds(one.forecast.exposed), bucket_of(one),
+                          fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency())});
   return table;
 }
 
-run::TextTable best_table(const predict::Scaling& scaling) {
-  run::TextTable table{
-      .title = "Fastest method by workers",
-      .columns = {"workers", "method", "bucket MiB", "ms", "speed-up", "efficiency %",
-                  "each adds %"},
-      .rows = {},
-      .explain = {{"each adds %", "speed-up per worker added since the row above"}}};
+TextTable best_table(const predict::Scaling& scaling) {
+  TextTable table{.title = "Fastest method by workers",
+                  .columns = {"workers",
+                              "method",
+                              "bucket MiB",
+                              "ms",
+                              "speed-up",
+                              "efficiency %",
+                              {"each adds %", "speed-up per worker added since the row above"}}};
   int workers = 1;
   double speedup = 1;
   const std::vector<Prediction> best = predict::best_by_workers(scaling);
@@ -78,19 +81,17 @@ run::TextTable best_table(const predict::Scaling& scaling) {
         one.workers > workers ? (one.speedup() - speedup) / (one.workers - workers) : 1;
     table.rows.push_back({std::to_string(one.workers), one.workers == 1 ? "alone" : one.plan.name,
                           bucket_of(one), milliseconds(one.seconds()),
-                          fmt::format("{:.4g}", one.speedup()), run::percent_cell(one.efficiency()),
-                          run::percent_cell(added)});
+                          fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency()),
+                          percent_cell(added)});
     workers = one.workers;
     speedup = one.speedup();
   }
   return table;
 }
 
-run::TextTable crossing_table(const predict::Scaling& scaling, Crossings which) {
-  run::TextTable table{.title = "Crossovers between methods",
-                       .columns = {"method", "overtakes", "slower at", "faster from"},
-                       .rows = {},
-                       .explain = {}};
+TextTable crossing_table(const predict::Scaling& scaling, Crossings which) {
+  TextTable table{.title = "Crossovers between methods",
+                  .columns = {"method", "overtakes", "slower at", "faster from"}};
   std::set<std::string> best;
   for (const Prediction& one : predict::best_by_workers(scaling)) best.insert(one.plan.name);
   for (const predict::Crossing& one : predict::crossings(scaling))
@@ -100,18 +101,15 @@ run::TextTable crossing_table(const predict::Scaling& scaling, Crossings which) 
   return table;
 }
 
-run::TextTable collective_table(comm::Operation operation, const predict::NetworkModel& network,
-                                int cores, const std::vector<comm::RecordedWorld>& worlds,
-                                const std::vector<double>& sizes) {
+TextTable collective_table(comm::Operation operation, const predict::NetworkModel& network,
+                           int cores, const std::vector<comm::RecordedWorld>& worlds,
+                           const std::vector<double>& sizes) {
   const bool all_reduce = operation == comm::Operation::all_reduce;
-  run::TextTable table{.title = std::string(comm::name_of(operation)),
-                       .columns = {"workers", "bytes", "algorithm", "us"},
-                       .rows = {},
-                       .explain = {}};
+  TextTable table{.title = std::string(comm::name_of(operation)),
+                  .columns = {"workers", "bytes", "algorithm", "us"}};
   if (all_reduce) {
-    for (const char* more : {"link used %", "lower bound us", "naive us"})
-      table.columns.emplace_back(more);
-    table.explain = {{"naive us", predict::naive_misleads()}};
+    for (const char* more : {"link used %", "lower bound us"}) table.columns.emplace_back(more);
+    table.columns.emplace_back("naive us", predict::naive_misleads());
   }
   for (const comm::RecordedWorld& world : worlds) {
     if (world.size == 1) continue;
@@ -130,19 +128,17 @@ run::TextTable collective_table(comm::Operation operation, const predict::Networ
   return table;
 }
 
-run::TextTable residual_table(const predict::Fit& fit) {
-  run::TextTable table{.title = fit.network.name,
-                       .columns = {"operation", "algorithm", "workers", "bytes", "measured us",
-                                   "model us", "error %"},
-                       .rows = {},
-                       .explain = {}};
+TextTable residual_table(const predict::Fit& fit) {
+  TextTable table{.title = fit.network.name,
+                  .columns = {"operation", "algorithm", "workers", "bytes", "measured us",
+                              "model us", "error %"}};
   for (const predict::Measurement& one : fit.measurements)
     table.rows.push_back(
         {std::string(comm::name_of(one.collective.operation)),
          std::string(name_of(one.collective.algorithm)), std::to_string(one.world.size),
          format_bytes(static_cast<std::uint64_t>(one.collective.bytes)),
          fmt::format("{:.1f}", 1e6 * one.seconds), fmt::format("{:.1f}", 1e6 * fit.predicted(one)),
-         run::percent_cell(fit.error(one))});
+         percent_cell(fit.error(one))});
   return table;
 }
 

@@ -1,9 +1,9 @@
 // The results of lockstep predict as tables, for the terminal and the page.
 #pragma once
 
+#include "base/table/text_table.h"
 #include "predict/fit.h"
 #include "predict/scaling.h"
-#include "run/text_table.h"
 
 #include <string>
 #include <vector>
@@ -11,22 +11,22 @@
 namespace lockstep::internal::cli {
 
 /// One row per method and number of workers.
-run::TextTable iteration_table(const predict::Scaling& scaling);
+TextTable iteration_table(const predict::Scaling& scaling);
 /// The fastest method and bucket size at each number of workers, and the gain per added worker.
-run::TextTable best_table(const predict::Scaling& scaling);
+TextTable best_table(const predict::Scaling& scaling);
 /// The points at which one method overtakes another: all, or only those of methods that are the
 /// best somewhere.
 enum class Crossings { all, of_the_best };
-run::TextTable crossing_table(const predict::Scaling& scaling, Crossings which);
+TextTable crossing_table(const predict::Scaling& scaling, Crossings which);
 
 /// A collective by every algorithm available in each world. For an all-reduce also the use of the
 /// link, the lower bound, and the naive formula.
-run::TextTable collective_table(comm::Operation operation, const predict::NetworkModel& network,
-                                int cores, const std::vector<comm::RecordedWorld>& worlds,
-                                const std::vector<double>& sizes);
+TextTable collective_table(comm::Operation operation, const predict::NetworkModel& network,
+                           int cores, const std::vector<comm::RecordedWorld>& worlds,
+                           const std::vector<double>& sizes);
 
 /// The measurements, and the fitted model's times for them.
-run::TextTable residual_table(const predict::Fit& fit);
+TextTable residual_table(const predict::Fit& fit);
 /// "alpha 31.2 us, beta 0.71 ns, …".
 std::string text_of(const predict::NetworkModel& network);
 

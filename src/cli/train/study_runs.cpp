@@ -2,7 +2,6 @@
 
 #include "cli/command.h"
 #include "cli/leave_report.h"
-#include "cli/table.h"
 #include "run/study_file.h"
 #include "train/config/provenance.h"
 

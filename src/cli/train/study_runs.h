@@ -1,7 +1,6 @@
 // The runs of a study: `compare` and `scale` train one run after another.
 #pragma once
 
-#include "cli/table.h"
 #include "cli/train/run_training.h"
 #include "cli/train/train_options.h"
 #include "run/summary.h"
