@@ -1,6 +1,8 @@
 // The cost of each collective by each algorithm, in closed form: the messages, bytes and additions
 // on the critical path from the first rank's start to the last rank's end. The forms describe
-// src/comm/collectives; tests replay the messages of that code and compare.
+// src/comm/collectives; tests replay the messages of that code and compare. The bytes that each
+// rank sends (report/methods.h) are another quantity: on the critical path, rank 0 of a star or
+// tree also receives, and a message that moves at the same time as another does not count.
 #pragma once
 
 #include <lockstep/types.h>

@@ -10,10 +10,11 @@
 
 namespace lockstep::internal::report {
 
-/// Bytes that a rank sends in one iteration, from the formula.
+/// Bytes that a rank sends in one iteration, from the formula. predict/closed_forms.h has another
+/// quantity, the bytes on the critical path. Tests compare both with the collectives' code.
 struct PredictedBytes {
   double rank_0 = 0;
-  double others = 0;
+  double others = 0;  ///< from the last rank
 };
 
 struct MethodText {

@@ -1,6 +1,8 @@
 // Predicted bytes and texts of sync methods, as in docs/algorithms.md.
 #include "report/methods.h"
 
+#include "predict/pattern.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -27,6 +29,50 @@ TEST(Methods, HaveTheBytesOfTheirFormulas) {
   expect_bytes("all-reduce", "halving-doubling", 8, 1750, 1750);
   expect_bytes("ddp", "auto", 2, 1000, 1000);
   expect_bytes("sharded", "auto", 4, 1500, 1500);
+}
+
+/// The bytes that the first and the last rank send in a collective, by the collective's own code;
+/// for `direct`, those that they read from and write for other ranks.
+std::pair<double, double> recorded_bytes(comm::Operation operation, Algorithm algorithm,
+                                         int workers, double bytes) {
+  const int per_host = algorithm == Algorithm::direct ? workers : 1;
+  const predict::Pattern pattern =
+      predict::record({operation, algorithm, bytes}, {workers, per_host});
+  const auto sent = [](const comm::RecordedSteps& steps) {
+    double sum = 0;
+    for (const comm::RecordedStep& step : steps)
+      if (step.kind == comm::StepKind::send || step.kind == comm::StepKind::copy)
+        sum += static_cast<double>(step.bytes);
+    return sum;
+  };
+  return {sent(pattern.ranks.front()), sent(pattern.ranks.back())};
+}
+
+TEST(Methods, HaveTheBytesThatTheirCollectivesSend) {
+  for (int workers : {2, 3, 4, 5, 8, 16}) {
+    const double bytes = 1024.0 * 3 * 5 * 16;  // divides evenly by all of these
+    const auto expect = [&](const char* sync, std::string_view algorithm,
+                            std::vector<std::pair<double, double>> collectives) {
+      const auto predicted = predicted_bytes(sync, std::string(algorithm), workers, bytes);
+      if (!predicted) return;  // halving-doubling, unless a power of two
+      std::pair<double, double> sent;
+      for (const auto& [rank_0, others] : collectives) sent.first += rank_0, sent.second += others;
+      EXPECT_DOUBLE_EQ(predicted->rank_0, sent.first) << sync << " " << algorithm << workers;
+      EXPECT_DOUBLE_EQ(predicted->others, sent.second) << sync << " " << algorithm << workers;
+    };
+    using comm::Operation;
+    for (Algorithm algorithm : {Algorithm::direct, Algorithm::ring, Algorithm::tree,
+                                Algorithm::halving_doubling, Algorithm::star})
+      expect("all-reduce", name_of(algorithm),
+             {recorded_bytes(Operation::all_reduce, algorithm, workers, bytes)});
+    const auto automatic = Algorithm::automatic;
+    expect("gather-scatter", "auto",
+           {recorded_bytes(Operation::gather, automatic, workers, workers * bytes),
+            recorded_bytes(Operation::scatter, automatic, workers, workers * bytes)});
+    expect("sharded", "auto",
+           {recorded_bytes(Operation::reduce_scatter, Algorithm::ring, workers, bytes),
+            recorded_bytes(Operation::all_gather, Algorithm::ring, workers, bytes)});
+  }
 }
 
 TEST(Methods, WithUnknownBytesAreNotPredicted) {
