@@ -42,8 +42,9 @@ double bytes_needed(const std::vector<ScaledRun>& runs, const PlannedRun& plan) 
 /// Why a run does not fit into memory; empty if it does. Leaves a tenth to other processes.
 std::string too_large(const Scaling& scaling, const PlannedRun& plan) {
   constexpr double kUsable = 0.9;
+  if (!scaling.job.free_memory) return "";
   const double needed = bytes_needed(scaling.runs, plan);
-  const double free = scaling.job.free_memory ? scaling.job.free_memory() : needed / kUsable;
+  const double free = scaling.job.free_memory();
   if (needed <= kUsable * free) return "";
   return fmt::format(
       "{} was skipped: {} workers with {} images each would need {:.1f} GB of memory, but only "

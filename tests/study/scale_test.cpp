@@ -281,6 +281,23 @@ TEST(Scale, TrainsEveryWorldSizeAndBenchesItsMessages) {
   EXPECT_EQ(json.at("scaling").at("points").size(), 2u);
 }
 
+TEST(Scale, SkipsNothingIfTheFreeMemoryIsUnknown) {
+  const testing::TemporaryFolder folder;
+  ScaleJob job = job_of({1, 2}, {8});
+  job.job.run_dir = folder.path();
+  for (std::uint64_t bytes = 1'000'000'000; bytes < 1'000'000'010; ++bytes) {
+    const Scaling scaling = scale(
+        job,
+        [&](const PlannedRun& plan) {
+          run::Summary summary = measured(plan.config.workers, plan.batch, 10).summary;
+          summary.peak_rss_bytes = bytes;
+          return summary;
+        },
+        [](const PlannedRun&, const run::Summary&) { return std::nullopt; });
+    EXPECT_EQ(scaling.runs.size(), 2u) << bytes;
+  }
+}
+
 TEST(Scale, SkipsRunsThatDoNotFitIntoMemory) {
   const testing::TemporaryFolder folder;
   ScaleJob job = job_of({1, 2, 4}, {8, 16});
