@@ -1,4 +1,4 @@
-// lockstep report: the page of a run or study, or of several side by side.
+// lockstep report: the page of a run or study, or of several side by side, or its tables as files.
 #include "report/report.h"
 
 #include "base/files.h"
@@ -15,23 +15,40 @@ namespace {
 struct ReportCommand {
   std::vector<std::filesystem::path> folders;
   std::filesystem::path out;
+  std::filesystem::path csv;
+  std::filesystem::path markdown;
 };
 
-void run_report(const ReportCommand& command) {
+void write_html(const ReportCommand& command) {
   std::filesystem::path file = command.out;
   if (file.empty())
     file = command.folders.size() == 1 ? command.folders[0] / report::kReportFile
                                        : std::filesystem::path(report::kReportFile);
-  if (!command.out.empty()) require_writable(file);
   report::write_report(command.folders, file);
   fmt::print("report: {}\n", file.string());
+}
+
+void run_report(const ReportCommand& command) {
+  for (const std::filesystem::path& file : {command.out, command.markdown})
+    if (!file.empty()) require_writable(file);
+  const bool tables_only =
+      command.out.empty() && !(command.csv.empty() && command.markdown.empty());
+  if (!tables_only) write_html(command);
+  if (!command.csv.empty())
+    for (const std::filesystem::path& file : report::write_csv(command.folders, command.csv))
+      fmt::print("table: {}\n", file.string());
+  if (command.markdown.empty()) return;
+  report::write_markdown(command.folders, command.markdown);
+  fmt::print("tables: {}\n", command.markdown.string());
 }
 
 }  // namespace
 
 void add_report_command(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
-      "report", "create the HTML report of a run, or of several runs side by side");
+      "report",
+      "create the HTML report of a run, or of several runs side by side, or write its tables as "
+      "CSV or Markdown");
   auto options = std::make_shared<ReportCommand>();
   command
       ->add_option("folders", options->folders,
@@ -40,6 +57,13 @@ void add_report_command(CLI::App& app, int& code) {
   command->add_option("--out", options->out,
                       "output file; default: report.html in the run folder, or in the current "
                       "folder for several runs");
+  command->add_option("--csv", options->csv,
+                      "write every table of the report to a CSV file in this folder; without --out "
+                      "no page is created");
+  command->add_option(
+      "--markdown", options->markdown,
+      "write every table of the report to this Markdown file; without --out no page "
+      "is created");
   command->callback([options, &code] {
     try {
       run_report(*options);

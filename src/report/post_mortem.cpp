@@ -1,6 +1,5 @@
 #include "report/post_mortem.h"
 
-#include "base/table/text_table.h"
 #include "report/lane.h"
 #include "report/numbers.h"
 #include "run/post_mortem_file.h"
@@ -101,6 +100,10 @@ Timeline read_post_mortem(const std::filesystem::path& file, const TimelineLimit
                       {"table", table_of(ranks)},
                       {"timeline", {{"microseconds", 0}, {"lanes", std::move(lanes)}}}};
   return post_mortem;
+}
+
+TextTable post_mortem_table(const std::filesystem::path& file) {
+  return table_of(run::read_post_mortem_file(file).ranks);
 }
 
 }  // namespace lockstep::internal::report

@@ -2,6 +2,7 @@
 // row per rank, and a timeline of the last second.
 #pragma once
 
+#include "base/table/text_table.h"
 #include "report/timeline.h"
 
 #include <nlohmann/json.hpp>
@@ -14,5 +15,8 @@ namespace lockstep::internal::report {
 /// one lane per rank and times in microseconds relative to the failure. A lane has the "end" of its
 /// rank if it is in the shown interval. Throws FileError.
 Timeline read_post_mortem(const std::filesystem::path& file, const TimelineLimits& limits);
+
+/// The table alone. Throws FileError.
+TextTable post_mortem_table(const std::filesystem::path& file);
 
 }  // namespace lockstep::internal::report

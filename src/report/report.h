@@ -1,4 +1,5 @@
-// Writing the report of run folders: one HTML page that opens from disk without a network.
+// Writing the report of run folders: one HTML page that opens from disk without a network, or its
+// tables as files for other programs.
 #pragma once
 
 #include <filesystem>
@@ -19,5 +20,14 @@ std::filesystem::path write_report(const std::filesystem::path& folder);
 /// Writes the page of one folder, or of several side by side, to a file.
 void write_report(const std::vector<std::filesystem::path>& folders,
                   const std::filesystem::path& file);
+
+/// Writes every table of that page to a CSV file in the folder `to`, which it makes, and returns
+/// the files. A file has the name of its table: "Sync methods" is in sync-methods.csv.
+std::vector<std::filesystem::path> write_csv(const std::vector<std::filesystem::path>& folders,
+                                             const std::filesystem::path& to);
+
+/// Writes every table of that page to one Markdown file.
+void write_markdown(const std::vector<std::filesystem::path>& folders,
+                    const std::filesystem::path& file);
 
 }  // namespace lockstep::internal::report

@@ -1,6 +1,8 @@
 #include "report/tables.h"
 
 #include "report/numbers.h"
+#include "report/post_mortem.h"
+#include "run/post_mortem_file.h"
 
 #include <fmt/format.h>
 
@@ -163,6 +165,17 @@ std::vector<TextTable> tables_of(const Source& source) {
   const Run& run = source.runs.front();
   std::vector<TextTable> tables{ranks_table(run)};
   if (run.summary) tables.push_back(summary_table(run));
+  return tables;
+}
+
+std::vector<TextTable> all_tables_of(const Source& source) {
+  std::vector<TextTable> tables = tables_of(source);
+  for (const Run& run : source.runs) {
+    const std::filesystem::path file = run.path / run::kPostMortemFile;
+    if (!std::filesystem::exists(file)) continue;
+    tables.push_back(post_mortem_table(file));
+    if (source.runs.size() > 1) tables.back().title += ": " + run.name;
+  }
   return tables;
 }
 

@@ -1,4 +1,6 @@
 """lockstep report: the pages of complete, stopped and killed runs."""
+import csv
+import io
 import json
 import os
 import re
@@ -143,6 +145,86 @@ class Report(ProgramTest):
         medians = [f"{1000 * self.summary(name)['seconds_per_iteration']['p50']:.3f}" for name in ("one", "two", "three")]
         self.assertEqual([row[table["columns"].index("ms/iteration")] for row in table["rows"]], medians)
 
+    def tables(self, folder):
+        """The rows of every CSV file in a folder, by the file's name."""
+        tables = {}
+        for file in sorted((self.folder / folder).iterdir()):
+            content = file.read_bytes().decode()
+            self.assertEqual(content.count("\n"), content.count("\r\n"))
+            tables[file.name] = list(csv.DictReader(io.StringIO(content, newline="")))
+        return tables
+
+    def test_tables_are_written_as_csv(self):
+        self.train("run", "--workers", 2)
+        (self.folder / "run" / "report.html").unlink()
+        output, errors = self.run_program("report", "run", "--csv", "new/csv")
+        self.assertEqual((output, errors), ("table: new/csv/ranks.csv\ntable: new/csv/summary.csv\n", ""))
+        self.assertFalse((self.folder / "run" / "report.html").exists())
+        tables, summary = self.tables("new/csv"), self.summary("run")
+        self.assertEqual([row["rank"] for row in tables["ranks.csv"]], ["0", "1"])
+        for row, rank in zip(tables["ranks.csv"], summary["ranks"]):
+            self.assertEqual(row["MB/iteration"], f"{rank['bytes_per_iteration'] / 1e6:.3f}")
+        figures = {row["figure"]: row["value"] for row in tables["summary.csv"]}
+        self.assertEqual(figures["iterations"], "6")
+        self.assertEqual(figures["weights, SHA-256"], summary["weights_sha256"])
+
+    def test_tables_of_studies_have_one_number_in_a_cell(self):
+        self.run_program("compare", *SMALL, "--epochs", 1, "--workers", 2, "--methods", "ddp", "--run-dir", "compared")
+        self.run_program("scale", "--limit", 64, "--workers", "1,4", "--batches", "8,16", "--iterations", 3, "--run-dir",
+                         "scaled")
+        self.run_program("report", "compared", "--csv", "compared/csv")
+        (rows,) = self.tables("compared/csv").values()
+        self.assertEqual([row["method"] for row in rows], ["alone", "ddp"])
+        self.assertEqual(rows[0]["MB rank 0"], "")
+        self.assertGreater(float(rows[1]["MB rank 0"]), 0)
+        self.run_program("report", "scaled", "--csv", "scaled/csv")
+        tables, summary = self.tables("scaled/csv"), self.summary("scaled")
+        self.assertEqual(set(tables), {"strong-scaling.csv", "time-and-speed-up-by-batch.csv"})
+        for row in [*tables["strong-scaling.csv"], *tables["time-and-speed-up-by-batch.csv"]]:
+            mark = row.pop("workers mark", "")
+            self.assertIn(mark, ("", "*"))
+            for cell in row.values():
+                if cell:
+                    float(cell)
+        by_batch = {row["workers"]: row for row in tables["time-and-speed-up-by-batch.csv"]}
+        for point in summary["scaling"]["points"]:
+            row, batch = by_batch[str(point["workers"])], point["batch"]
+            self.assertEqual(row[f"{batch} per worker ×"], f"{point['speedup']:.2f}")
+            self.assertGreater(float(row[f"{batch} per worker s"]), 0)
+            self.assertEqual(row[f"comm s ({batch})"] == "", point["workers"] == 1)
+
+    def test_tables_are_written_as_markdown(self):
+        self.train("one", "--workers", 2)
+        self.train("two")
+        output, _ = self.run_program("report", "one", "two", "--markdown", "tables.md")
+        self.assertEqual(output, "tables: tables.md\n")
+        self.assertFalse((self.folder / "report.html").exists())
+        text = (self.folder / "tables.md").read_text()
+        self.assertTrue(text.startswith("# LeNet-5 on MNIST, 2 workers: runs side by side\n\n## Runs\n\n| run | method |"))
+        self.assertRegex(text, r"(?m)^\| --- \| --- \| ---: \|")
+        self.assertRegex(text, r"(?m)^\| one \| ddp \| 2 \| \d")
+        self.assertIn("- ms/iteration: median, without the first iteration\n", text)
+        output, _ = self.run_program("report", "one", "--markdown", "one.md", "--csv", "csv", "--out", "page.html")
+        self.assertEqual(output.splitlines(), ["report: page.html", "table: csv/ranks.csv", "table: csv/summary.csv",
+                                               "tables: one.md"])
+
+    def test_tables_that_cannot_be_written_are_named(self):
+        self.train("run")
+        (self.folder / "file").touch()
+        for option, to, message in (("--csv", "file/csv", "file/csv: cannot make this folder"),
+                                    ("--markdown", "no/tables.md", "no/tables.md: cannot be written"),
+                                    ("--markdown", "run", "run: is a folder, not a file to write")):
+            output, errors = self.run_program("report", "run", option, to, code=1)
+            self.assertEqual(output, "")
+            self.assertIn(f"lockstep report: {message}", errors)
+        (self.folder / "csv" / "ranks.csv").mkdir(parents=True)
+        _, errors = self.run_program("report", "run", "--csv", "csv", code=1)
+        self.assertIn("lockstep report: csv/ranks.csv: cannot write", errors)
+        self.assertEqual([path.name for path in (self.folder / "csv").iterdir()], ["ranks.csv"])
+        _, errors = self.run_program("report", "none", "--csv", "other", code=1)
+        self.assertIn("none: there is no such folder", errors)
+        self.assertFalse((self.folder / "other").exists())
+
     def expect_incomplete(self, page):
         (run,) = page["runs"]
         self.assertIsNone(run["summary"])
@@ -221,7 +303,7 @@ class Report(ProgramTest):
         self.assertIn("folders is required", errors)
 
     def test_it_has_help(self):
-        self.expect_help("report", ["folders", "--out"])
+        self.expect_help("report", ["folders", "--out", "--csv", "--markdown"])
 
 
 if __name__ == "__main__":

@@ -209,6 +209,42 @@ TEST_F(Page, OfSeveralRunsShowsThemSideBySide) {
   EXPECT_EQ(cells_of(page.at("tables")[0]).size(), 4u);
 }
 
+TEST_F(Page, HasItsTablesAsFiles) {
+  const auto folder = study();
+  nlohmann::json table{{"title", "Speed-up: ddp / ring"},
+                       {"columns", {"workers", "time"}},
+                       {"rows", R"([["1", "2.5 s"], ["2*", "–"]])"_json}};
+  change(folder / "summary.json", [&](nlohmann::json& json) {
+    json["tables"] = {table, table, table};
+    json["tables"][2]["title"] = "../…";
+  });
+  write_file(
+      folder / "ring" / "postmortem.json",
+      R"({"format": 1, "verdict": [], "ranks": [{"rank": 3, "ending": "exited", "step": 2}]})");
+  const auto to = folder_.path() / "made" / "csv";
+  EXPECT_EQ(write_csv({folder}, to),
+            (std::vector{to / "speed-up-ddp-ring.csv", to / "speed-up-ddp-ring-2.csv",
+                         to / "table.csv", to / "ranks-at-the-end-of-the-run-ring.csv"}));
+  EXPECT_EQ(read_file(to / "speed-up-ddp-ring.csv"),
+            "workers,workers mark,time s\r\n1,,2.5\r\n2,*,\r\n");
+  EXPECT_EQ(read_file(to / "ranks-at-the-end-of-the-run-ring.csv"),
+            "rank,exit,step,operation,waited for rank,waited ms\r\n3,exited,2,,,\r\n");
+  write_markdown({folder}, folder_.path() / "tables.md");
+  EXPECT_THAT(read_file(folder_.path() / "tables.md"),
+              AllOf(::testing::StartsWith("# LeNet-5 on MNIST, 2 workers: sync methods compared\n\n"
+                                          "## Speed-up: ddp / ring\n\n| workers | workers mark |"),
+                    HasSubstr("| 2 | \\* | |\n\n## Speed-up: ddp / ring\n"),
+                    HasSubstr("## Ranks at the end of the run: ring\n")));
+}
+
+TEST_F(Page, HasNoTablesAsFilesIfAFileIsMalformed) {
+  const auto folder = run("a");
+  write_file(folder / "postmortem.json", "[]");
+  testing::expect_error<FileError>([&] { write_csv({folder}, folder_.path() / "csv"); },
+                                   {"postmortem.json"});
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "csv"));
+}
+
 TEST_F(Page, OfAFolderWithoutRunsIsRefused) {
   std::filesystem::create_directories(folder_.path() / "empty");
   testing::expect_error<FileError>(
