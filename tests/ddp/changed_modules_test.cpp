@@ -26,7 +26,7 @@ using testing::run_ranks;
 /// After `change`, on one rank or on all, every backward throws an error with `message` on all
 /// ranks.
 void expect_change_refused(const std::function<void(Branches&)>& change, std::string_view message,
-                    const std::function<torch::Tensor(Branches&)>& loss = {}) {
+                           const std::function<torch::Tensor(Branches&)>& loss = {}) {
   for (bool on_all : {true, false})
     for (const DdpOptions& options : {kSmallBuckets, kAllowUnused})
       run_ranks(RankKind::thread, 2, [&](const Group& group) {
@@ -78,13 +78,13 @@ TEST(ChangedModule, WithANewParameterOrBufferIsRefusedOnAllRanks) {
       [](Branches& net) { net.register_parameter("scale", torch::ones(1, torch::kFloat64)); },
       "parameter 'scale' was registered after the module was wrapped");
   expect_change_refused([](Branches& net) { net.register_buffer("seen", torch::ones(1)); },
-                 "buffer 'seen' was registered after the module was wrapped");
+                        "buffer 'seen' was registered after the module was wrapped");
 }
 
 TEST(ChangedModule, WithoutAParameterIsRefusedOnAllRanks) {
   expect_change_refused([](Branches& net) { net.unregister_module("right"); },
-                 "parameter 'right.weight' was removed after the module was wrapped",
-                 [](Branches& net) { return net.left_sum(); });
+                        "parameter 'right.weight' was removed after the module was wrapped",
+                        [](Branches& net) { return net.left_sum(); });
 }
 
 TEST(ChangedModule, WithAnotherLayerIsRefusedOnAllRanks) {

@@ -102,7 +102,8 @@ struct ImageBatch {
   torch::Tensor images, labels;
 };
 
-torch::Tensor mean_loss(ConvolutionalNet& net, const torch::Tensor& images, const torch::Tensor& labels) {
+torch::Tensor mean_loss(ConvolutionalNet& net, const torch::Tensor& images,
+                        const torch::Tensor& labels) {
   return nn::functional::cross_entropy(net.forward(images), labels);
 }
 

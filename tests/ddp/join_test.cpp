@@ -13,7 +13,7 @@
 namespace lockstep::internal {
 namespace {
 
-constexpr double kJoinTolerance = 1e-11;  ///< in float64, summed in any order, over a few steps
+constexpr double kJoinTolerance = 1e-11;      ///< in float64, summed in any order, over a few steps
 constexpr std::int64_t kSamplesPerBatch = 4;  ///< per batch
 
 torch::nn::Sequential make_sequential(bool normalised) {
@@ -44,7 +44,7 @@ torch::Tensor sequential_loss(torch::nn::Sequential& net, const torch::Tensor& b
 }
 
 void expect_equal_sums(const torch::Tensor& actual, const torch::Tensor& expected,
-                  const std::string& what) {
+                       const std::string& what) {
   const torch::Tensor wanted = expected.to(torch::kFloat64);  // a count is an integer
   EXPECT_LE((actual.to(torch::kFloat64) - wanted).norm().item<double>(),
             kJoinTolerance * (1 + wanted.norm().item<double>()))
@@ -164,7 +164,8 @@ TEST(Join, BatchesMayDifferInSize) {
     sequential_loss(alone, torch::cat(all)).backward();
     alone_sgd.step();
   }
-  std::vector<torch::nn::Sequential> nets{make_sequential(false), make_sequential(false), make_sequential(false)};
+  std::vector<torch::nn::Sequential> nets{make_sequential(false), make_sequential(false),
+                                          make_sequential(false)};
   run_threads(3, [&](const Group& group) {
     auto& net = nets[group.rank()];
     const auto& mine = samples[group.rank()];
@@ -213,7 +214,8 @@ TEST(Join, BatchNormCoversTheRanksWithABatch) {
 
 /// With batch norm on each rank alone, the buffers are those of a rank with a batch.
 TEST(Join, BuffersComeFromTheFirstRankWithABatch) {
-  std::vector<torch::nn::Sequential> nets{make_sequential(true), make_sequential(true), make_sequential(true)};
+  std::vector<torch::nn::Sequential> nets{make_sequential(true), make_sequential(true),
+                                          make_sequential(true)};
   torch::nn::Sequential alone = make_sequential(true);
   alone->forward(batch_of(1, 0));
   run_threads(3, [&](const Group& group) {

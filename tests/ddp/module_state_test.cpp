@@ -77,11 +77,12 @@ TEST(ModuleState, OtherDevicesAreReportedToEveryRank) {
     net->register_parameter(name, torch::empty({5}, torch::device(torch::kMeta)));
     return net;
   };
-  expect_wrapping_refused([&](int) { return meta("elsewhere"); },
-                 {"parameter 'elsewhere' is not a dense tensor in main memory but dense on device "
-                  "meta"});
+  expect_wrapping_refused(
+      [&](int) { return meta("elsewhere"); },
+      {"parameter 'elsewhere' is not a dense tensor in main memory but dense on device "
+       "meta"});
   expect_wrapping_refused([&](int rank) { return rank == 1 ? meta("elsewhere") : linear(3); },
-                 {"rank 1 came with parameter elsewhere [5] Float meta"});
+                          {"rank 1 came with parameter elsewhere [5] Float meta"});
 }
 
 TEST(ModuleState, SparseTensorsAreReportedToEveryRank) {

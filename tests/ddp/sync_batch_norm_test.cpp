@@ -44,7 +44,7 @@ struct Steps {
 };
 
 void expect_same_norm(const torch::Tensor& actual, const torch::Tensor& expected,
-                  const std::string& what, double tolerance = kNormTolerance) {
+                      const std::string& what, double tolerance = kNormTolerance) {
   ASSERT_EQ(actual.sizes(), expected.sizes()) << what;
   if (expected.numel() == 0) return;
   const torch::Tensor wanted = expected.to(torch::kFloat64);
@@ -154,7 +154,8 @@ TEST(SyncBatchNorm, KeepsPrecisionWithALargeMeanInFloat32) {
     SyncBatchNorm layer(BatchNormOptions(kChannels), group);
     const Result result = run_step(layer, share_of(input, group), share_of(gradient, group));
     expect_same_norm(result.output, share_of(expected.output, group), "output", 1e-6);
-    expect_same_norm(result.input_gradient, share_of(expected.input_gradient, group), "input", 1e-6);
+    expect_same_norm(result.input_gradient, share_of(expected.input_gradient, group), "input",
+                     1e-6);
   });
 }
 

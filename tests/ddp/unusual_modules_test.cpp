@@ -15,8 +15,8 @@ using testing::expect_error;
 using testing::kSmallBuckets;
 
 /// Two layers, of which a test may use one.
-struct Branches : torch::nn::Module {
-  Branches() {
+struct TwoLayers : torch::nn::Module {
+  TwoLayers() {
     used = register_module("used", torch::nn::Linear(2, 1));
     unused = register_module("unused", torch::nn::Linear(2, 1));
   }
@@ -46,7 +46,7 @@ TEST(Ddp, AveragesAWeightOfSeveralLayers) {
 
 TEST(Ddp, DoesNotChangeFrozenParameters) {
   run_threads(2, [](const Group& group) {
-    auto net = std::make_shared<Branches>();
+    auto net = std::make_shared<TwoLayers>();
     for (torch::Tensor parameter : net->unused->parameters()) parameter.set_requires_grad(false);
     net->unused->weight.fill_(group.rank() + 1);
     DistributedDataParallel ddp(net, group);
@@ -59,18 +59,19 @@ TEST(Ddp, DoesNotChangeFrozenParameters) {
 }
 
 void expect_type_refused(const std::function<void(torch::nn::Module&)>& change,
-                    const std::string& message) {
+                         const std::string& message) {
   run_threads(1, [&](const Group& group) {
-    auto net = std::make_shared<Branches>();
+    auto net = std::make_shared<TwoLayers>();
     change(*net);
     expect_error<UsageError>([&] { DistributedDataParallel ddp(net, group); }, {message});
   });
 }
 
 TEST(Ddp, RefusesTypesThatCannotBeAveragedByName) {
-  expect_type_refused([](auto& net) { net.to(torch::kComplexFloat); },
-                 "parameter 'used.weight' is of type ComplexFloat: only float32, float64, float16 "
-                 "and bfloat16 can be averaged");
+  expect_type_refused(
+      [](auto& net) { net.to(torch::kComplexFloat); },
+      "parameter 'used.weight' is of type ComplexFloat: only float32, float64, float16 "
+      "and bfloat16 can be averaged");
 }
 
 /// Parameters of every type, some more than once.

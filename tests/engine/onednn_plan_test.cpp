@@ -113,7 +113,8 @@ TEST(OnednnPlan, MayComputeAnyPassOfALayerByProducts) {
                                 Methods{winograd, direct, product}}) {
     const std::vector<Step> steps =
         steps_of("vgg11", [&](const ConvolutionShape&) { return methods; });
-    EXPECT_EQ(count_steps_named(steps, "features.18 reorder"), methods.backward_data == direct ? 1 : 0);
+    EXPECT_EQ(count_steps_named(steps, "features.18 reorder"),
+              methods.backward_data == direct ? 1 : 0);
     auto is_ours = [&](std::string_view name) {
       return implementations(steps, name) == std::vector<std::string>{"ours"};
     };
@@ -166,21 +167,22 @@ void expect_plan_refused(nn::Sequential model, std::initializer_list<std::string
 TEST(OnednnDescription, NamesAnUnsupportedLayer) {
   const nn::Conv2d first(nn::Conv2dOptions(3, 8, 3));
   expect_plan_refused(nn::Sequential(first, nn::Dropout(), nn::Flatten(), nn::Linear(8 * 36, 10)),
-                 {"layer 1", "Dropout", "--engine torch"});
-  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 9, 3).groups(3)), nn::Flatten(),
-                                nn::Linear(9 * 36, 10)),
-                 {"layer 0", "groups"});
-  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 3).dilation(2)), nn::Flatten(),
-                                nn::Linear(8 * 16, 10)),
-                 {"layer 0", "dilated"});
+                      {"layer 1", "Dropout", "--engine torch"});
+  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 9, 3).groups(3)),
+                                     nn::Flatten(), nn::Linear(9 * 36, 10)),
+                      {"layer 0", "groups"});
+  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 3).dilation(2)),
+                                     nn::Flatten(), nn::Linear(8 * 16, 10)),
+                      {"layer 0", "dilated"});
   expect_plan_refused(nn::Sequential(first, nn::MaxPool2d(nn::MaxPool2dOptions(2).ceil_mode(true))),
-                 {"layer 1", "rounds"});
+                      {"layer 1", "rounds"});
   expect_plan_refused(nn::Sequential(first, nn::Linear(6, 10)), {"layer 1", "Flatten"});
   expect_plan_refused(nn::Sequential(first, nn::Flatten(), nn::Linear(7, 10)),
-                 {"layer 2", "expects 7 values but gets 288"});
-  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 9))), {"layer 0", "larger"});
+                      {"layer 2", "expects 7 values but gets 288"});
+  expect_plan_refused(nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 9))),
+                      {"layer 0", "larger"});
   expect_plan_refused(nn::Sequential(first, first, nn::Flatten(), nn::Linear(8 * 36, 10)),
-                 {"layer 1", "expects 3 channels but gets 8"});
+                      {"layer 1", "expects 3 channels but gets 8"});
   expect_plan_refused(nn::Sequential(first, nn::ReLU()), {"last layer is Linear"});
 }
 

@@ -41,8 +41,9 @@ void expect_smoothed(BoundEngine& bound) {
 TEST(OnednnRecipe, LabelsAreSmoothed) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(
-        group, make_onednn_engine(
-                   {.images = kRecipeImages, .seed = 3, .label_smoothing = kSmoothing, .batch = 7}));
+        group,
+        make_onednn_engine(
+            {.images = kRecipeImages, .seed = 3, .label_smoothing = kSmoothing, .batch = 7}));
     expect_smoothed(bound);
   });
 }
@@ -50,7 +51,8 @@ TEST(OnednnRecipe, LabelsAreSmoothed) {
 TEST(OnednnRecipe, TorchSmoothsLabelsAlike) {
   run_threads(1, [](const Group& group) {
     BoundEngine bound(
-        group, make_torch_engine({.images = kRecipeImages, .seed = 3, .label_smoothing = kSmoothing}));
+        group,
+        make_torch_engine({.images = kRecipeImages, .seed = 3, .label_smoothing = kSmoothing}));
     expect_smoothed(bound);
   });
 }

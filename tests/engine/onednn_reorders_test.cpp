@@ -70,13 +70,12 @@ class OnednnReorders : public ::testing::TestWithParam<ReorderCase> {
   const Plans plans_{GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OnednnReorders,
-                         ::testing::Values(ReorderCase{"lenet5", "direct"}, ReorderCase{"lenet5", "fixed"},
-                                           ReorderCase{"vgg11", "direct"}, ReorderCase{"vgg11", "fixed"},
-                                           ReorderCase{"resnet18", "direct"}, ReorderCase{"resnet18", "fixed"}),
-                         [](const auto& info) {
-                           return std::string(info.param.model) + "_" + info.param.convolutions;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, OnednnReorders,
+    ::testing::Values(ReorderCase{"lenet5", "direct"}, ReorderCase{"lenet5", "fixed"},
+                      ReorderCase{"vgg11", "direct"}, ReorderCase{"vgg11", "fixed"},
+                      ReorderCase{"resnet18", "direct"}, ReorderCase{"resnet18", "fixed"}),
+    [](const auto& info) { return std::string(info.param.model) + "_" + info.param.convolutions; });
 
 TEST_P(OnednnReorders, AreOfWeightsOnly) {
   for (const auto* steps : {&plans_.training, &plans_.evaluation})

@@ -99,7 +99,7 @@ const SyncNormCase kSyncNormCases[] = {
 
 /// An engine for this rank, with torch's weights.
 BoundEngine make_bound_engine(const Group& group, nn::Sequential model, nn::Sequential& weights,
-                        const data::ImageShape& images) {
+                              const data::ImageShape& images) {
   models::load_state(*model, models::state_of(*weights), "torch's");
   return BoundEngine(group,
                      make_onednn_engine(std::move(model),
@@ -239,7 +239,8 @@ TEST(OnednnSyncNormMessages, AreOneForwardAndOneBackwardAndNoneToEvaluate) {
   nn::Sequential weights = make_normalised_model<20>(std::nullopt);
   run_threads(4, [&](Group group) {
     Group its_own = group.split(0);
-    BoundEngine ours = make_bound_engine(group, make_normalised_model<20>(its_own), weights, images);
+    BoundEngine ours =
+        make_bound_engine(group, make_normalised_model<20>(its_own), weights, images);
     ours.train(share_of(whole, group));
     EXPECT_EQ(its_own.counters().operations, 2u);
     ours.engine->evaluate(share_of(whole, group));

@@ -18,7 +18,8 @@ namespace lockstep::internal::models {
 namespace {
 
 constexpr std::size_t kReferenceBatch = 16;
-constexpr double kReferenceTolerance = 1e-12;  // relative; float64 on any machine, summed in any order
+constexpr double kReferenceTolerance =
+    1e-12;  // relative; float64 on any machine, summed in any order
 
 TEST(LeNet5, HasTheParametersOfPyTorch) {
   const std::vector<std::pair<std::string, std::vector<std::int64_t>>> expected = {
