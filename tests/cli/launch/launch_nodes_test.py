@@ -81,8 +81,10 @@ class Nodes(ProgramTest):
         self.assertIn("node 0 waits for node 2 of 3", zero.stderr.readline())  # so node 1 has come
         killed.kill()
         killed.wait()
-        others = [self.node(rank, script, nodes=3) for rank in (1, 2)]
-        outputs = [self.finish(node, 0)[0] for node in (zero, *others)]
+        back = self.node(1, script, nodes=3)
+        self.assertIn("node 1 waits for node 2 of 3", back.stderr.readline())  # so it has its place
+        last = self.node(2, script, nodes=3)
+        outputs = [self.finish(node, 0)[0] for node in (zero, back, last)]
         self.assertEqual(outputs, ["0 of 3\n", "1 of 3\n", "2 of 3\n"])
 
     def test_a_launcher_of_an_earlier_run_joins_no_other_run(self):
