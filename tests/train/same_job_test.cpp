@@ -35,7 +35,7 @@ void expect_named(const Change& change, const std::string& rank_zero, const std:
   for (const std::string& error : errors_with(change))
     EXPECT_EQ(error, "the ranks were not given the same options, first in this: rank 0 came with " +
                          rank_zero + "; rank 1 came with " + rank_one +
-                         ". Start all of them with the same");
+                         ". Start all of them with the same options");
 }
 
 TEST(SameJob, EveryOptionThatMattersIsCompared) {
