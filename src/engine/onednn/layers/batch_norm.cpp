@@ -118,9 +118,10 @@ int add_batch_norm(Builder& builder, const Layer& layer, int input) {
   const Operand choices = builder.buffer(forward.workspace_desc());
   const BatchStatistics batch =
       add_forward(builder, layer, forward, input, builder.value(output), choices);
-  builder.on_backward([&builder, layer, forward, input, output, choices, batch] {
-    add_backward(builder, layer, forward, input, output, choices, batch);
-  });
+  if (training)
+    builder.on_backward([&builder, layer, forward, input, output, choices, batch] {
+      add_backward(builder, layer, forward, input, output, choices, batch);
+    });
   return output;
 }
 
