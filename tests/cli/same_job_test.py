@@ -71,7 +71,8 @@ class SameJob(ProgramTest):
         self.assertEqual(errors, "")
         self.assertEqual(json.loads((self.folder / "json").read_text())["workers"], 2)
         self.assertTrue((self.folder / "save").exists())
-        self.assertEqual(len(list((self.folder / "run").glob("**/events.out.tfevents.*"))), 1)
+        folders = sorted(file.parent.name for file in (self.folder / "run").glob("**/events.out.tfevents.*"))
+        self.assertEqual(folders, ["rank-0", "rank-1", "test"])
 
     def expect_other_data(self, what):
         _, errors = self.finish(self.launch({"--data-dir": "copy"}), code=1)

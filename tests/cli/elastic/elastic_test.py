@@ -47,7 +47,7 @@ class Elastic(ElasticTest):
                              "--run-dir", "run")
         self.kill(program, 0, after=50)
         _, errors = self.finish(program, code=1)
-        self.assertIn("1 worker is left, and the run needs at least 2. run/checkpoints/iteration-000000", errors)
+        self.assertIn("1 worker is left, and the run needs at least 2. The state is saved in run/checkpoints/iteration-000000", errors)
         self.run_program("train", *JOB, "--workers", 4, "--resume", "--run-dir", "run")
         self.assertEqual(self.outcome("run"), expected)
         told = {line["iteration"] for line in self.metrics("run") if line["kind"] == "iteration"}
