@@ -55,7 +55,7 @@ class StoppedTraining(ProgramTest):
             self.wait_for(program, "iteration 5/")
             program.send_signal(signal.SIGINT)
             _, errors = self.finish(program, code=1)
-            self.assertRegex(errors, r"stopped after iteration \d+ of 1500: .*Give the same command again with --resume")
+            self.assertRegex(errors, r"stopped after iteration \d+ of 1500: .*give the same command again with --resume")
             (checkpoint,) = (self.folder / transport / "checkpoints").iterdir()
             self.assertRegex(checkpoint.name, r"iteration-\d{8}.safetensors")
             output, errors = self.run_program(*job, "--resume")
