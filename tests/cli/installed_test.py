@@ -132,7 +132,7 @@ class Installed(unittest.TestCase):
             "cmake_minimum_required(VERSION 3.25)\nproject(mine LANGUAGES CXX)\n"
             "find_package(lockstep REQUIRED COMPONENTS core OPTIONAL_COMPONENTS gpu)\n"
             'message(STATUS "core ${lockstep_core_FOUND}, gpu \'${lockstep_gpu_FOUND}\'")\n')
-        self.assertIn("core TRUE, gpu ''", run("cmake", "-S", folder, "-B", folder / "build",
+        self.assertIn("core TRUE, gpu ''", run("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja",
                                                f"-DCMAKE_PREFIX_PATH={self.prefix}", WITHOUT_TORCH))
 
     def test_commands_that_need_torch_run_in_a_program_beside_it(self):
