@@ -108,7 +108,13 @@ TEST(Balance, WeightsEqualThoseOfAnEvenSplit) {
     seen[line.at("epoch")] += line.at("samples").get<double>();
     if (line.at("rank") == 1 && line.at("iteration") == 15) slow = line.at("samples");
   }
-  EXPECT_LE(slow, 5) << "an even slice has 10 images; how many fewer depends on the machine";
+#ifdef __SANITIZE_ADDRESS__
+  constexpr double kMost = 5;  // the sanitizer slows the other ranks down, too
+#else
+  constexpr double kMost = 1;
+#endif
+  EXPECT_GE(slow, 1);
+  EXPECT_LE(slow, kMost) << "the rank is slow however few images it gets";
   EXPECT_EQ(seen, (std::map<int, double>{{1, 100}, {2, 100}, {3, 100}, {4, 100}}));
 }
 
