@@ -37,7 +37,7 @@ std::string first_difference(const Lists& lines_by_rank) {
     if (lines) most = std::max(most, lines->size());
   for (std::size_t number = 0; number < most; ++number) {
     const std::vector<std::string> found = at_line(lines_by_rank, number);
-    if (!all_the_same(found, lines_by_rank)) return by_rank(found, "came with");
+    if (!all_the_same(found, lines_by_rank)) return by_rank(found, "had");
   }
   return "";
 }

@@ -7,8 +7,8 @@
 
 namespace lockstep::internal {
 
-/// Each rank's text at the first line that is not the same on all ranks: "rank 0 and 2 came with b;
-/// rank 1 came with x". Empty if there is no difference. Ranks without a list are ignored.
+/// Each rank's text at the first line that is not the same on all ranks: "ranks 0 and 2 had b;
+/// rank 1 had x". Empty if there is no difference. Ranks without a list are ignored.
 std::string first_difference(
     const std::vector<std::optional<std::vector<std::string>>>& lines_by_rank);
 

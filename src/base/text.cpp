@@ -32,8 +32,8 @@ std::string by_rank(const std::vector<std::string>& texts, std::string_view verb
   }
   std::string text;
   for (std::size_t i = 0; i < said.size(); ++i)
-    text +=
-        fmt::format("{}rank {} {} {}", i > 0 ? "; " : "", enumerate(speakers[i]), verb, said[i]);
+    text += fmt::format("{}rank{} {} {} {}", i > 0 ? "; " : "", speakers[i].size() == 1 ? "" : "s",
+                        enumerate(speakers[i]), verb, said[i]);
   return text;
 }
 

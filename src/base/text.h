@@ -11,7 +11,7 @@ namespace lockstep::internal {
 /// "a, b and c".
 std::string enumerate(const std::vector<std::string>& items);
 
-/// The texts of all ranks, grouped by equal text, in the order of their first rank: "rank 0 and 2
+/// The texts of all ranks, grouped by equal text, in the order of their first rank: "ranks 0 and 2
 /// called barrier; rank 1 called split" for the verb "called". Ranks with an empty text are
 /// skipped.
 std::string by_rank(const std::vector<std::string>& texts, std::string_view verb);

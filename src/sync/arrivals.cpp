@@ -102,7 +102,7 @@ void Arrivals::require_frozen_alike(const std::vector<Parameter>& parameters) co
       if (of(rank, i) == Arrival::frozen && received(i)) names.push_back(parameters[i].name);
     texts.push_back(enumerate(names));
   }
-  const std::string found = by_rank(texts, "has frozen");
+  const std::string found = by_rank(texts, "froze");
   if (!found.empty())
     throw Error(fmt::format(
         "backward ended, but {}, while other ranks train it: set requires_grad alike on every rank",

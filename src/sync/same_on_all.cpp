@@ -69,7 +69,7 @@ void require_same_on_all(Group& group, const std::vector<std::string>& lines, st
                          std::string_view remedy) {
   const std::string difference = difference_between_ranks(group, lines);
   if (!difference.empty())
-    throw MismatchError(fmt::format("{}, first in this: {}. {}", what, difference, remedy));
+    throw MismatchError(fmt::format("{}; the first difference: {}. {}", what, difference, remedy));
 }
 
 }  // namespace lockstep::internal::sync

@@ -10,7 +10,7 @@
 namespace lockstep::internal::sync {
 
 /// A collective. Returns the first line that differs between ranks, with the ranks of each version:
-/// "rank 0 and 2 came with b; rank 1 came with x". Empty, on all ranks, if all lines are equal;
+/// "ranks 0 and 2 had b; rank 1 had x". Empty, on all ranks, if all lines are equal;
 /// then only a digest is exchanged.
 std::string difference_between_ranks(Group& group, const std::vector<std::string>& lines);
 

@@ -131,7 +131,7 @@ TEST(Text, EnumeratesAndSplits) {
 }
 
 TEST(Text, RanksWithEqualTextsAreGrouped) {
-  EXPECT_EQ(by_rank({"a", "b", "a", ""}, "said"), "rank 0 and 2 said a; rank 1 said b");
+  EXPECT_EQ(by_rank({"a", "b", "a", ""}, "said"), "ranks 0 and 2 said a; rank 1 said b");
   EXPECT_EQ(by_rank({"", ""}, "said"), "");
 }
 

@@ -284,7 +284,7 @@ class OtherJobOnARank(Fault):
         script = f'if [ "$RANK" = {rank} ]; then exec {BINARY} train {other}; else exec {BINARY} train {usual}; fi'
         done = subprocess.run([BINARY, "launch", "--workers", str(workers), "--transport", transport, "--", "sh", "-c", script],
                               cwd=run.folder, env=clean_environment(), capture_output=True, text=True, timeout=HANGS)
-        named = re.findall("^lockstep train: the ranks (?:were not given the same options|do not have the same data)",
+        named = re.findall("^lockstep train: the ranks have different (?:options|data)",
                            done.stderr, re.MULTILINE)
         if done.returncode != 1 or len(named) != workers:
             raise Wrong(f"rank {rank} had another {name}: it ended with code {done.returncode} and said: {done.stderr}")

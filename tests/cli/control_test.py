@@ -55,7 +55,7 @@ class Control(ProgramTest):
     def test_different_weights_end_the_run(self):
         _, errors = self.run_program("train", *SMALL, "--workers", 3, "--epochs", 3, "--mistake", "different-weights",
                                      "--check-every", 2, code=1)
-        self.assertRegex(errors, r"after step 2 the workers' weights are no longer the same: rank 1 and 2 differed first in "
+        self.assertRegex(errors, r"after step 2 the workers' weights are no longer the same: ranks 1 and 2 differed first in "
                                  r"[\w.]+, compared with rank 0, since there is no majority")
         self.run_program("train", *SMALL, "--workers", 2, "--epochs", 2, "--check-every", 1)
 

@@ -38,8 +38,8 @@ class SameJob(ProgramTest):
 
     def expect_different(self, other, found, usual, **settings):
         _, errors = self.finish(self.launch(other, **settings), code=1)
-        self.expect_named(errors, "the ranks were not given the same options, first in this: "
-                                  f"rank 0 and 2 came with {usual}; rank 1 came with {found}. Start all of them with the same",
+        self.expect_named(errors, "the ranks have different options; the first difference: "
+                                  f"ranks 0 and 2 had {usual}; rank 1 had {found}. Start all of them with the same",
                           ranks=3)
 
     def test_a_different_option_is_named_on_all_ranks(self):
@@ -76,9 +76,9 @@ class SameJob(ProgramTest):
 
     def expect_other_data(self, what):
         _, errors = self.finish(self.launch({"--data-dir": "copy"}), code=1)
-        self.assertRegex(errors, rf"the ranks do not have the same data, first in this: rank 0 and 2 came with {what} of "
-                                 rf"checksum [0-9a-f]+; rank 1 came with {what} of checksum [0-9a-f]+. Give all")
-        self.expect_named(errors, "the ranks do not have the same data", ranks=3)
+        self.assertRegex(errors, rf"the ranks have different data; the first difference: ranks 0 and 2 had {what} of "
+                                 rf"checksum [0-9a-f]+; rank 1 had {what} of checksum [0-9a-f]+. Give all")
+        self.expect_named(errors, "the ranks have different data", ranks=3)
 
     def test_a_different_label_is_named_on_all_ranks(self):
         copy_with_other_byte(self.folder / "copy", LABELS, FIRST_LABEL)
@@ -94,14 +94,14 @@ class SameJob(ProgramTest):
                 program = self.start("launch", "--workers", 3, "--", "sh", "-c", SCRIPT, "sh",
                                      variables=variables({"--transport": transport}, transport="shm"))
                 _, errors = self.finish(program, code=1)
-                self.expect_named(errors, "the ranks of this run were started differently: rank 0 and 2 came with "
-                                          f"transport shm; rank 1 came with transport {transport}.", ranks=3)
+                self.expect_named(errors, "the ranks of this run were started differently: ranks 0 and 2 had "
+                                          f"transport shm; rank 1 had transport {transport}.", ranks=3)
 
     def test_a_different_table_of_algorithms_is_named_on_all_ranks(self):
         (self.folder / "table").write_text("gloo any any star\n")
         script = f'[ "$RANK" = 0 ] || export LOCKSTEP_AUTO_TABLE=table; exec {BINARY} bench --sizes 4K --repeat 1'
         _, errors = self.run_program("launch", "--workers", 2, "--", "sh", "-c", script, code=1)
-        said = re.findall(r"^lockstep bench: the ranks of this run were started differently: rank 0 came with algorithms by a "
+        said = re.findall(r"^lockstep bench: the ranks of this run were started differently: rank 0 had algorithms by a "
                           r"table \(LOCKSTEP_AUTO_TABLE\) of checksum ", errors, re.MULTILINE)
         self.assertEqual(len(said), 2, errors)
 
@@ -120,8 +120,8 @@ class SameJob(ProgramTest):
         for rank in self.start_as_srun(SCRIPT, variables({"--transport": "gloo"})):
             _, errors = rank.communicate(timeout=HANGS)
             self.assertEqual(rank.returncode, 1, errors)
-            self.expect_named(errors, "the ranks of this run were started differently: rank 0 came with transport auto; "
-                                      "rank 1 came with transport gloo.", ranks=1)
+            self.expect_named(errors, "the ranks of this run were started differently: rank 0 had transport auto; "
+                                      "rank 1 had transport gloo.", ranks=1)
 
     def test_a_rank_of_srun_that_cannot_join_is_named_on_all_ranks(self):
         for failing in (0, 1):
@@ -137,10 +137,10 @@ class SameJob(ProgramTest):
 
     @needs_mpirun
     def test_a_different_option_is_named_under_mpirun(self):
-        for other, message in [({"--seed": 7}, "the ranks were not given the same options, first in this: "
-                                               "rank 0 came with seed 5000; rank 1 came with seed 7."),
+        for other, message in [({"--seed": 7}, "the ranks have different options; the first difference: "
+                                               "rank 0 had seed 5000; rank 1 had seed 7."),
                                ({"--transport": "shm"}, "the ranks of this run were started differently: "
-                                                        "rank 0 came with transport auto; rank 1 came with transport shm.")]:
+                                                        "rank 0 had transport auto; rank 1 had transport shm.")]:
             with self.subTest(other):
                 done = self.run_with_mpirun(SCRIPT, variables(other))
                 self.assertEqual(done.returncode, 1, done.stderr)
@@ -171,14 +171,14 @@ class SameElasticJob(ProgramTest):
 
     def test_a_run_does_not_start_with_different_options(self):
         _, errors = self.finish(self.launch({"--seed": 7}), code=1)
-        why = "rank 0 came with seed 5000; rank 1 came with seed 7: start all workers with the same options"
+        why = "rank 0 had seed 5000; rank 1 had seed 7: start all workers with the same options"
         self.assertIn(f"lockstep train: {why}", errors)
         self.assertIn(f"lockstep train: another worker ended the run: {why}", errors)
         self.assertFalse((self.folder / "run" / "summary.json").exists())
 
     def test_a_run_does_not_start_with_different_transports(self):
         _, errors = self.finish(self.launch({"--transport": "gloo"}), code=1)
-        self.assertIn("rank 0 came with transport auto; rank 1 came with transport gloo", errors)
+        self.assertIn("rank 0 had transport auto; rank 1 had transport gloo", errors)
 
 
 if __name__ == "__main__":

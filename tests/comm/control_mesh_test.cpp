@@ -79,7 +79,7 @@ TEST_F(ControlMeshTest, MismatchListsTheCallsOfRanksThatHaveLeft) {
   make_mesh(3);
   send_last(1, {Call{call_of(8)}, Goodbye{}});
   send_last(2, {Call{call_of(7)}, Goodbye{}});
-  expect_error<MismatchError>([&] { agree(8); }, {"rank 0 and 1 called", "rank 2 called"});
+  expect_error<MismatchError>([&] { agree(8); }, {"ranks 0 and 1 called", "rank 2 called"});
 }
 
 // Another thread of rank 1 waited for a message of rank 2, which left because of the mismatch.
@@ -87,7 +87,7 @@ TEST_F(ControlMeshTest, MismatchIsReportedBeforeTheLostRankItCaused) {
   make_mesh(3);
   send_last(1, {Call{call_of(8)}, Goodbye{.culprit = 2}});
   send_last(2, {Call{call_of(7)}, Goodbye{}});
-  expect_error<MismatchError>([&] { agree(8); }, {"rank 0 and 1 called", "rank 2 called"});
+  expect_error<MismatchError>([&] { agree(8); }, {"ranks 0 and 1 called", "rank 2 called"});
 }
 
 TEST_F(ControlMeshTest, RankThatGaveUpAnAgreedCallIsLost) {

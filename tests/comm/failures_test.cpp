@@ -42,7 +42,7 @@ TEST_P(Failures, CountMismatchIsTheSameErrorOnAllRanks) {
       std::vector<float> values(group.rank() == 2 ? 7 : 8);
       group.all_reduce(values, ReduceOp::sum, algorithm);
     });
-    EXPECT_THAT(errors, Each(AllOf(HasSubstr("rank 0, 1 and 3 called all_reduce #1 of 8 float32"),
+    EXPECT_THAT(errors, Each(AllOf(HasSubstr("ranks 0, 1 and 3 called all_reduce #1 of 8 float32"),
                                    HasSubstr("rank 2 called all_reduce #1 of 7 float32"))));
   }
 }

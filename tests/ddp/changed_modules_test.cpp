@@ -38,7 +38,7 @@ void expect_change_refused(const std::function<void(Branches&)>& change, std::st
         for (int step = 0; step < 2; ++step)
           expect_error<Error>(
               [&] { (here && loss ? loss(*net) : net->sum()).backward(); },
-              {on_all ? "rank 0 and 1" : "rank 1", message, "wrap the module again"});
+              {on_all ? "ranks 0 and 1" : "rank 1", message, "wrap the module again"});
       });
 }
 
@@ -130,7 +130,7 @@ TEST(ChangedModule, ALayerAddedToASequenceIsRefused) {
         [&] {
           net->forward(torch::ones({1, 2})).sum().backward();
         },
-        {"rank 0 and 1 found that parameter '1.weight' was registered"});
+        {"ranks 0 and 1 found that parameter '1.weight' was registered"});
   });
 }
 
@@ -140,7 +140,7 @@ TEST(ChangedModule, AnUnregisteredTensorLeavesItsParameterWithoutGradient) {
     DistributedDataParallel ddp(net, group, kSmallBuckets);
     net->left->weight = torch::ones({1, 2}, torch::kFloat64).requires_grad_(true);
     expect_error<Error>([&] { net->sum().backward(); },
-                        {"rank 0 and 1 got no gradient for left.weight:"});
+                        {"ranks 0 and 1 got no gradient for left.weight:"});
   });
 }
 

@@ -73,7 +73,7 @@ TEST(FrozenParameters, AParameterFrozenOnOneRankOnlyIsReportedToAllRanks) {
       DistributedDataParallel ddp(net, group, options);
       if (group.rank() == 1) net->right->bias.set_requires_grad(false);
       expect_error<Error>([&] { net->sum().backward(); },
-                          {"rank 1 has frozen right.bias", "on every rank"});
+                          {"rank 1 froze right.bias", "on every rank"});
       net->right->bias.set_requires_grad(true);
       expect_averages(*net, group);
     });
@@ -103,7 +103,7 @@ TEST(FrozenParameters, AModuleFrozenOnOneRankAfterForwardIsReportedToAllRanks) {
     const torch::Tensor sum = net->sum();
     if (group.rank() == 1)
       for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(false);
-    expect_error<Error>([&] { sum.backward(); }, {"rank 1 has frozen left.weight"});
+    expect_error<Error>([&] { sum.backward(); }, {"rank 1 froze left.weight"});
     for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(true);
     expect_averages(*net, group);
   });

@@ -36,8 +36,8 @@ std::shared_ptr<torch::nn::Module> linear(int outputs) {
 TEST(ModuleState, DifferencesAreReportedToEveryRank) {
   expect_wrapping_refused(
       [](int rank) { return linear(rank == 1 ? 7 : 3); },
-      {"the ranks wrap different modules, first in this: rank 0 and 2 came with parameter "
-       "weight [3, 4] Float cpu dense, trained; rank 1 came with parameter weight [7, 4] "
+      {"the ranks wrap different modules; the first difference: ranks 0 and 2 had parameter "
+       "weight [3, 4] Float cpu dense, trained; rank 1 had parameter weight [7, 4] "
        "Float cpu dense, trained. Construct the module"});
   expect_wrapping_refused(
       [](int rank) {
@@ -45,7 +45,7 @@ TEST(ModuleState, DifferencesAreReportedToEveryRank) {
         if (rank == 2) net->parameters()[1].set_requires_grad(false);
         return net;
       },
-      {"rank 0 and 1 came with parameter bias [3] Float cpu dense, trained; rank 2 came with "
+      {"ranks 0 and 1 had parameter bias [3] Float cpu dense, trained; rank 2 had "
        "parameter bias [3] Float cpu dense."});
   expect_wrapping_refused(
       [](int rank) {
@@ -53,14 +53,14 @@ TEST(ModuleState, DifferencesAreReportedToEveryRank) {
         if (rank == 0) net->to(torch::kFloat64);
         return net;
       },
-      {"rank 0 came with parameter weight [3, 4] Double"});
+      {"rank 0 had parameter weight [3, 4] Double"});
   expect_wrapping_refused(
       [](int rank) {
         auto net = linear(3);
         if (rank == 0) net->register_buffer("mean", torch::zeros(2));
         return net;
       },
-      {"rank 0 came with buffer mean [2] Float", "rank 1 and 2 came with nothing more"});
+      {"rank 0 had buffer mean [2] Float", "ranks 1 and 2 had nothing more"});
 }
 
 TEST(ModuleState, OptionsAreComparedToo) {
@@ -82,7 +82,7 @@ TEST(ModuleState, OtherDevicesAreReportedToEveryRank) {
       {"parameter 'elsewhere' is not a dense tensor in main memory but dense on device "
        "meta"});
   expect_wrapping_refused([&](int rank) { return rank == 1 ? meta("elsewhere") : linear(3); },
-                          {"rank 1 came with parameter elsewhere [5] Float meta"});
+                          {"rank 1 had parameter elsewhere [5] Float meta"});
 }
 
 TEST(ModuleState, SparseTensorsAreReportedToEveryRank) {

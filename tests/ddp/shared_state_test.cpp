@@ -103,10 +103,11 @@ TEST(BroadcastState, OptimizersThatDifferAreRefusedOnAllRanks) {
          torch::optim::SGD sgd(mine, torch::optim::SGDOptions(0.1));
          broadcast_state(group, sgd);
        }))
-    EXPECT_EQ(error,
-              "the ranks' optimizers differ, first in this: rank 0 and 2 came with parameter 1 of "
-              "group 0: [5] Double; rank 1 came with parameter 1 of group 0: [6] Float. Make the "
-              "same optimizer for the same parameters on every rank");
+    EXPECT_EQ(
+        error,
+        "the ranks' optimizers differ; the first difference: ranks 0 and 2 had parameter 1 of "
+        "group 0: [5] Double; rank 1 had parameter 1 of group 0: [6] Float. Make the "
+        "same optimizer for the same parameters on every rank");
   const auto errors = errors_of_ranks(RankKind::thread, 2, [](const Group& group) {
     const Parameters mine = make_parameters();
     torch::optim::SGD sgd(mine, torch::optim::SGDOptions(0.1));

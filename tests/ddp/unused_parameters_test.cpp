@@ -143,7 +143,7 @@ TEST(Unused, AFunctionThatReturnsNoGradientCountsAsNone) {
           (net->left_sum() + net->right->bias.sum() + NoGradient::apply(net->right->weight).sum())
               .backward();
         },
-        {"rank 0 and 1 got no gradient for right.weight:"});
+        {"ranks 0 and 1 got no gradient for right.weight:"});
   });
 }
 

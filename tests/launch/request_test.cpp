@@ -53,9 +53,8 @@ TEST(JoinRequest, AnotherTransportIsNamedOnAllRanks) {
   for (int other : {0, 2})
     expect_all(errors_of({.workers = 3},
                          [other] { init({.transport = rank() == other ? "gloo" : "shm"}); }),
-               other == 0
-                   ? "rank 0 came with transport gloo; rank 1 and 2 came with transport shm."
-                   : "rank 0 and 1 came with transport shm; rank 2 came with transport gloo.");
+               other == 0 ? "rank 0 had transport gloo; ranks 1 and 2 had transport shm."
+                          : "ranks 0 and 1 had transport shm; rank 2 had transport gloo.");
 }
 
 TEST(JoinRequest, TransportOfTheEnvironmentIsCompared) {
@@ -64,7 +63,7 @@ TEST(JoinRequest, TransportOfTheEnvironmentIsCompared) {
                          if (rank() == 1) ::setenv("LOCKSTEP_TRANSPORT", "gloo", 1);
                          init();
                        }),
-             "rank 0 came with transport auto; rank 1 came with transport gloo.");
+             "rank 0 had transport auto; rank 1 had transport gloo.");
 }
 
 TEST(JoinRequest, NonElasticRankCannotJoinAnElasticRun) {
@@ -78,11 +77,10 @@ TEST(JoinRequest, NonElasticRankCannotJoinAnElasticRun) {
                            else
                              ElasticMembership(options()).first();
                          }),
-               other == 0
-                   ? "rank 0 came with a group that stays as it is; rank 1 came with a group "
-                     "that may change (--elastic)."
-                   : "rank 0 came with a group that may change (--elastic); rank 1 came with "
-                     "a group that stays as it is.");
+               other == 0 ? "rank 0 had a group that stays as it is; rank 1 had a group "
+                            "that may change (--elastic)."
+                          : "rank 0 had a group that may change (--elastic); rank 1 had "
+                            "a group that stays as it is.");
 }
 
 TEST(JoinRequest, AnotherTransportIsNamedOnAllInitialElasticWorkers) {
@@ -90,7 +88,7 @@ TEST(JoinRequest, AnotherTransportIsNamedOnAllInitialElasticWorkers) {
   job.nodes.elastic = true;
   expect_all(
       errors_of(job, [] { ElasticMembership(options(rank() == 1 ? "gloo" : "shm")).first(); }),
-      "rank 0 and 2 came with transport shm; rank 1 came with transport gloo.");
+      "ranks 0 and 2 had transport shm; rank 1 had transport gloo.");
 }
 
 /// The error of each rank, a thread, that has published a request and compares.
@@ -142,20 +140,20 @@ TEST(JoinRequest, ReasonOfARankThatCannotJoinReachesTheOthers) {
 
 TEST(JoinRequest, AnotherVersionIsNamedFirst) {
   expect_all(errors_of_requests({{"Lockstep 1", "a", "b"}, {"Lockstep 2", "b"}}, 2),
-             "rank 0 came with Lockstep 1; rank 1 came with Lockstep 2.");
+             "rank 0 had Lockstep 1; rank 1 had Lockstep 2.");
   EXPECT_EQ(make_request(2, false, "shm").front(),
             fmt::format("Lockstep {} of sources {}", version(), source_digest()));
 }
 
 TEST(JoinRequest, DifferentRanksDoNotWaitForTheRest) {
   expect_all(errors_of_requests({{"a world of 3 ranks"}, {"a world of 2 ranks"}}, 3),
-             "rank 0 came with a world of 3 ranks; rank 1 came with a world of 2 ranks.");
+             "rank 0 had a world of 3 ranks; rank 1 had a world of 2 ranks.");
 }
 
 TEST(JoinRequest, RanksBeyondRankZerosWorldGetTheError) {
   const auto errors = errors_of_requests({{"a world of 2"}, {"a world of 2"}, {"a world of 4"}}, 2);
   EXPECT_EQ(errors[0] + errors[1], "");
-  expect_all({errors[2]}, "rank 0 came with a world of 2; rank 2 came with a world of 4.");
+  expect_all({errors[2]}, "rank 0 had a world of 2; rank 2 had a world of 4.");
 }
 
 TEST(JoinRequest, EqualRequestsAreNotAnError) {

@@ -89,7 +89,7 @@ TEST_P(DdpOn, NamesMissingGradientsOnAllRanksAndContinues) {
     for (std::size_t parameter = 0; parameter < kCount; ++parameter)
       if (group.rank() == 0 || (parameter != 1 && parameter != 3)) rank.bring(parameter, 1);
     expect_error<Error>([&] { rank.ddp.finish(); },
-                        {"backward ended, but rank 1 and 2 got no gradient for b and d: every "
+                        {"backward ended, but ranks 1 and 2 got no gradient for b and d: every "
                          "parameter must take part in the loss on every rank"});
     rank.expect_good_step(2);
   });
@@ -124,7 +124,7 @@ TEST(Ddp, CountsKeptGradientsAsPresent) {
     rank.expect_average(1, 1);
     // A kept gradient counts once: until it was averaged.
     for (std::size_t parameter : {4u, 3u, 2u, 0u}) rank.bring(parameter, 2);
-    expect_error<Error>([&] { rank.ddp.finish(); }, {"rank 0 and 1 got no gradient for b"});
+    expect_error<Error>([&] { rank.ddp.finish(); }, {"ranks 0 and 1 got no gradient for b"});
   });
 }
 
@@ -210,7 +210,7 @@ TEST(Ddp, NamesParametersThatOnlySomeRanksHaveFrozen) {
     }
     // Both orders, frozen first or last: the differing ranks are named.
     for (int step = 0; step < 2; ++step) {
-      expect_error<Error>([&] { step_with_frozen(group.rank() == 0); }, {"rank 0 has frozen c"});
+      expect_error<Error>([&] { step_with_frozen(group.rank() == 0); }, {"rank 0 froze c"});
       rank.expect_good_step(2);
     }
   });

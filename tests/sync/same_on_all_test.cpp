@@ -29,8 +29,8 @@ TEST(SameOnAll, QuotesTheFirstDifferenceToEveryRank) {
   for (const std::string& error : errors_of_ranks(
            RankKind::thread, 4, [&](const Group& group) { compare(group, lists[group.rank()]); }))
     EXPECT_EQ(error,
-              "the lists differ, first in this: rank 0 and 2 came with b; rank 1 came with "
-              "x; rank 3 came with nothing more. Make them alike");
+              "the lists differ; the first difference: ranks 0 and 2 had b; rank 1 had "
+              "x; rank 3 had nothing more. Make them alike");
 }
 
 TEST(SameOnAll, LeavesTheGroupUsable) {

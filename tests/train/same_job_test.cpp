@@ -33,8 +33,8 @@ std::vector<std::string> errors_with(const Change& change, const Change& common 
 
 void expect_named(const Change& change, const std::string& rank_zero, const std::string& rank_one) {
   for (const std::string& error : errors_with(change))
-    EXPECT_EQ(error, "the ranks were not given the same options, first in this: rank 0 came with " +
-                         rank_zero + "; rank 1 came with " + rank_one +
+    EXPECT_EQ(error, "the ranks have different options; the first difference: rank 0 had " +
+                         rank_zero + "; rank 1 had " + rank_one +
                          ". Start all of them with the same options");
 }
 
@@ -74,9 +74,7 @@ TEST(SameJob, ThreadsAreComparedOnlyWhereResultsDependOnThem) {
   const Change sharded = [](TrainConfig& c) { c.shards = 2; };
   for (const std::string& error : errors_with(more)) EXPECT_EQ(error, "");
   for (const std::string& error : errors_with(more, sharded))
-    EXPECT_NE(error.find("rank 0 came with threads 1; rank 1 came with threads 2"),
-              std::string::npos)
-        << error;
+    EXPECT_NE(error.find("rank 0 had threads 1; rank 1 had threads 2"), std::string::npos) << error;
 }
 
 TEST(SameJob, HostsMayKeepTheirDataInDifferentFolders) {

@@ -12,14 +12,14 @@ void require_same_options(Group& group, const TrainConfig& config) {
   std::vector<std::string> lines = lines_to_compare(config, /*at_start=*/false);
   for (std::string& line : lines_to_compare(config, /*at_start=*/true))
     lines.push_back(std::move(line));
-  sync::require_same_on_all(group, lines, "the ranks were not given the same options",
+  sync::require_same_on_all(group, lines, "the ranks have different options",
                             "Start all of them with the same options");
 }
 
 Dataset open_same_dataset(Group& group, const TrainConfig& config) {
   Dataset dataset = open_dataset(config);
   if (group.size() > 1)
-    sync::require_same_on_all(group, describe(dataset), "the ranks do not have the same data",
+    sync::require_same_on_all(group, describe(dataset), "the ranks have different data",
                               "Give all of them the same files (--data-dir)");
   return dataset;
 }

@@ -42,7 +42,7 @@ class ElasticJoin(ElasticTest):
     def expect_unlike_first(self, joining, rank, usual, found, what):
         """Either of the two initial workers may be the first."""
         _, errors = self.finish(joining, code=2)
-        self.assertRegex(errors, f"lockstep train: rank [01] came with {usual}; {rank} came with {found}: start all workers "
+        self.assertRegex(errors, f"lockstep train: rank [01] had {usual}; {rank} had {found}: start all workers "
                                  f"with the same {what}")
 
     def test_a_worker_with_other_options_or_data_cannot_join(self):
