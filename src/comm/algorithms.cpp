@@ -84,8 +84,8 @@ void require_algorithm(Operation operation, std::string_view name, Algorithm alg
         fmt::format("{} has no algorithm '{}': it has a single implementation, use auto", name,
                     name_of(algorithm)));
   if (!contains(known, algorithm))
-    throw UsageError(fmt::format("{} has no algorithm '{}': there are {}", name, name_of(algorithm),
-                                 names_of(known)));
+    throw UsageError(fmt::format("{} has no algorithm '{}': choose from {}", name,
+                                 name_of(algorithm), names_of(known)));
   if (!offers.has(algorithm))
     throw UsageError(fmt::format("algorithm '{}' {}; the {} transport has {}", name_of(algorithm),
                                  need_of(algorithm), transport,

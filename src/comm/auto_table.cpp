@@ -40,7 +40,7 @@ const KnownTransport& find_transport(const std::string& name) {
     if (known.name == name) return known;
     names.emplace_back(known.name);
   }
-  throw UsageError(fmt::format("there is no transport '{}': there are {}", name, enumerate(names)));
+  throw UsageError(fmt::format("unknown transport '{}': choose from {}", name, enumerate(names)));
 }
 
 AutoEntry parse_entry(const std::vector<std::string>& words) {

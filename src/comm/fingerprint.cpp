@@ -21,8 +21,7 @@ Operation parse_operation(std::string_view name) {
     names.emplace_back(name_of(static_cast<Operation>(i)));
     if (names.back() == name) return static_cast<Operation>(i);
   }
-  throw UsageError(
-      fmt::format("there is no collective '{}': there are {}", name, enumerate(names)));
+  throw UsageError(fmt::format("unknown collective '{}': choose from {}", name, enumerate(names)));
 }
 
 std::string Fingerprint::text() const {

@@ -54,7 +54,7 @@ std::vector<std::string> transport_names() {
 void require_transport(const std::string& name) {
   for (const char* known : {"auto", "shm", "gloo", "mpi", "shm+gloo", "shm+mpi"})
     if (name == known) return;
-  throw UsageError(fmt::format("there is no transport '{}' between processes: there are auto, {}",
+  throw UsageError(fmt::format("unknown transport '{}' between processes: choose from auto, {}",
                                name, enumerate(transport_names())));
 }
 

@@ -91,7 +91,7 @@ Algorithm parse_algorithm(std::string_view name) {
     if (name == known) return algorithm;
     names.emplace_back(known);
   }
-  throw UsageError(fmt::format("there is no algorithm '{}': there are {}", name, enumerate(names)));
+  throw UsageError(fmt::format("unknown algorithm '{}': choose from {}", name, enumerate(names)));
 }
 
 ArrayView ArrayView::slice(std::size_t begin, std::size_t length) const {

@@ -30,7 +30,7 @@ class Replay {
     }
     double end = 0;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      LOCKSTEP_CHECK(finished(rank), "rank {} waits for ever", rank);
+      LOCKSTEP_CHECK(finished(rank), "rank {} waits forever", rank);
       end = std::max(end, ranks_[rank].now);
     }
     return end;

@@ -114,9 +114,9 @@ TEST(GuardedListener, ServerWithoutTheTokenIsRejected) {
     say(fd, "LOCKSTP1" + std::string(32, 'n'));
     say(fd, std::string(1, 1) + std::string(32, 'p'));
   });
-  expect_error<Error>(
-      [&] { connect_authenticated(impostor.address(), "secret", "test", soon()); },
-      {impostor.address().text() + " does not know this run's token: is it another run's?"});
+  expect_error<Error>([&] { connect_authenticated(impostor.address(), "secret", "test", soon()); },
+                      {impostor.address().text() +
+                       " has another token than this run: it may belong to another run"});
 }
 
 TEST(GuardedListener, WithoutATokenOnlyLoopbackIsServed) {

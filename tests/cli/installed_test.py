@@ -80,7 +80,7 @@ class Installed(unittest.TestCase):
         # A libtorch with a Gloo of its own makes ours a library of its own: one that is lost is named.
         for part in self.prefix.rglob("liblockstep_gloo.so"):
             self.addCleanup(part.rename(part.with_suffix(".hidden")).rename, part)
-            with self.assertRaisesRegex(AssertionError, "cannot load Lockstep's part for gloo: .*RUNPATH"):
+            with self.assertRaisesRegex(AssertionError, "cannot load Lockstep's gloo library: .*RUNPATH"):
                 self.launch_over_gloo()
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")

@@ -65,7 +65,7 @@ class BadUsage(ProgramTest):
         self.expect_refused("doctor --workers 0", "--workers")
 
     def test_a_missing_feature_of_an_operation_or_transport_is_named(self):
-        self.expect_refused("bench --op reduce --algorithm ring", "reduce has no algorithm 'ring': there are")
+        self.expect_refused("bench --op reduce --algorithm ring", "reduce has no algorithm 'ring': choose from")
         self.expect_refused("bench --op gather --algorithm star", "a single implementation")
         self.expect_refused("bench --op barrier --sizes 4K", "omit --sizes")
         for transport in ["shm", "thread"]:

@@ -190,12 +190,12 @@ Handshake::State prove(AuthenticatedConnection& connection, Handshake& handshake
     silent = false;
     if (got == Received::some) handshake.feed(connection.received);
     if (got == Received::end || !send_all(connection.socket, handshake.to_send())) {
-      met = {"it closed the connection before either end could prove the token", true};
+      met = {"it closed the connection before the tokens were compared", true};
       break;
     }
   }
   if (handshake.state() == Handshake::State::wrong_protocol)
-    met = {"the program at that port speaks another protocol: is it not Lockstep?", true};
+    met = {"the program at that port uses another protocol, so it may not be Lockstep", true};
   return handshake.state();
 }
 
@@ -222,8 +222,8 @@ std::optional<AuthenticatedConnection> try_to_prove(const Address& address,
                       "refused too: end it",
                       address.text()));
     case Handshake::State::wrong_token:
-      throw Error(
-          fmt::format("{} does not know this run's token: is it another run's?", address.text()));
+      throw Error(fmt::format("{} has another token than this run: it may belong to another run",
+                              address.text()));
     case Handshake::State::no_room:
       throw Error(
           fmt::format("the {} at {} has no file descriptor left for this connection: raise the "

@@ -77,7 +77,7 @@ class GuardedListener {
 };
 
 /// Connects to a GuardedListener and proves the token. Retries until the deadline while no process
-/// listens there, or one that closes the connection or speaks another protocol. The socket is
+/// listens there, or one that closes the connection or uses another protocol. The socket is
 /// nonblocking. Throws TimeoutError, which describes the last failure. Throws Error at once if the
 /// other end does not know the token, refuses this end's token, or either end is out of
 /// descriptors. Also throws the exceptions of the limit's tick.

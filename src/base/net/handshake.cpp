@@ -29,7 +29,7 @@ std::string random_bytes(std::size_t count) {
   std::size_t done = 0;
   while (done < count) {
     const ssize_t got = ::getrandom(bytes.data() + done, count - done, 0);
-    LOCKSTEP_CHECK(got > 0 || errno == EINTR, "the kernel gives no random bytes");
+    LOCKSTEP_CHECK(got > 0 || errno == EINTR, "cannot get random bytes from the kernel");
     if (got > 0) done += static_cast<std::size_t>(got);
   }
   return bytes;

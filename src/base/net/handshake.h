@@ -34,7 +34,7 @@ class Handshake {
     refused,         ///< the other end rejected this end's token
     wrong_token,     ///< the other end does not know the token
     no_room,         ///< the other end is out of descriptors for this connection
-    wrong_protocol,  ///< the other end does not speak this protocol
+    wrong_protocol,  ///< the other end does not use this protocol
   };
 
   Handshake(Side side, std::string token, std::string purpose);

@@ -193,7 +193,7 @@ std::string address_towards(const Address& address) {
   if (!socket ||
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&native), sizeof native) != 0 ||
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&mine), &length) != 0)
-    throw Error(fmt::format("no network interface of this host leads to {}: {}", address.host,
+    throw Error(fmt::format("no network interface of this host has a route to {}: {}", address.host,
                             last_system_error()));
   return in_dots(reinterpret_cast<const sockaddr*>(&mine));
 }
@@ -224,8 +224,8 @@ std::string address_of_interface(const std::string& text) {
     known.push_back(fmt::format("{} ({})", name, address));
   }
   throw UsageError(
-      fmt::format("there is no network interface '{}' with an IPv4 address: there {} {}", text,
-                  known.size() == 1 ? "is" : "are", known.empty() ? "none" : enumerate(known)));
+      fmt::format("there is no network interface '{}' with an IPv4 address: this host has {}", text,
+                  known.empty() ? "none" : enumerate(known)));
 }
 
 std::string address_of_this_host() {

@@ -66,8 +66,8 @@ std::vector<std::string> data_type_names() {
 DataType parse_data_type(const std::string& name) {
   for (DataType type : kTypes)
     if (name_of(type) == name) return type;
-  throw UsageError(fmt::format("there is no element type '{}': there are {}", name,
-                               enumerate(data_type_names())));
+  throw UsageError(
+      fmt::format("unknown element type '{}': choose from {}", name, enumerate(data_type_names())));
 }
 
 std::int64_t bench_value(DataType type, int rank, int ranks, std::size_t i) {

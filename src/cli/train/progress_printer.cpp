@@ -178,7 +178,7 @@ ProgressStyle parse_progress_style(std::string_view name) {
   for (ProgressStyle style : {ProgressStyle::silent, ProgressStyle::lines, ProgressStyle::bar,
                               ProgressStyle::lines_and_bar})
     if (name == name_of(style)) return style;
-  throw UsageError(fmt::format("there is no progress style '{}'", name));
+  throw UsageError(fmt::format("unknown progress style '{}'", name));
 }
 
 std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,

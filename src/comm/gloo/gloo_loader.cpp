@@ -15,8 +15,8 @@ namespace {
 
 [[noreturn]] void throw_not_loaded() {
   throw UsageError(fmt::format(
-      "cannot load Lockstep's part for gloo: {}. It is in lib/lockstep/ where Lockstep is "
-      "installed: add that folder to the program's RUNPATH, as find_package(lockstep) does",
+      "cannot load Lockstep's gloo library: {}. It is installed in lib/lockstep/: add that folder "
+      "to the program's RUNPATH, as find_package(lockstep) does",
       dlerror()));
 }
 

@@ -170,9 +170,9 @@ Memory HierarchicalTransport::allocate(std::size_t bytes, const Fingerprint& cal
   if (failure) std::rethrow_exception(failure);
   if (got == 0)
     throw Error(fmt::format(
-        "[{}] another host could not get {} bytes of shared memory for each of "
-        "its ranks (its ranks' errors say why): free memory or raise the limits there, or "
-        "use fewer workers or a smaller model",
+        "[{}] another host could not get {} bytes of shared memory for each of its ranks (see the "
+        "errors of those ranks): free memory or raise the limits there, or use fewer workers or a "
+        "smaller model",
         name_, bytes));
   return memory;
 }

@@ -29,7 +29,7 @@ std::string PeerHello::encode() const {
 PeerHello PeerHello::decode(const std::string& bytes) {
   const std::vector<std::string> words = split(bytes, ' ');
   if (bytes.size() != kBytes || words.size() < 2)
-    throw Error("a rank of this run speaks another version of the protocol");
+    throw Error("a rank of this run uses another version of the protocol");
   return {number_in(words[0]), number_in(words[1])};
 }
 

@@ -137,7 +137,7 @@ class Connector {
     if (hello.rank <= membership_.rank || hello.rank >= membership_.size() ||
         hello.channel >= channels_)
       throw Error(
-          fmt::format("a peer says that it is rank {}, channel {}: the group '{}' expects "
+          fmt::format("a peer connected as rank {}, channel {}: the group '{}' expects "
                       "ranks {} to {} here, with {} channels each",
                       hello.rank, hello.channel, membership_.group, membership_.rank + 1,
                       membership_.size() - 1, channels_));

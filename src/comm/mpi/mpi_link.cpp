@@ -27,7 +27,7 @@ MPI_Comm create_communicator(const std::vector<int>& members, int tag) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group ours = MPI_GROUP_NULL;
   MPI_Comm communicator = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_group(mpi_world(), &all), "list its world");
+  check_mpi(MPI_Comm_group(mpi_world(), &all), "list the ranks of its world");
   int code = MPI_Group_incl(all, static_cast<int>(members.size()), members.data(), &ours);
   MPI_Group_free(&all);
   check_mpi(code, "name a group's members");

@@ -93,7 +93,7 @@ MpiRuntime::MpiRuntime() {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   }
   require_threads(provided);
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "copy its world");
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "copy its communicator");
   MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
   MPI_Comm_rank(world, &rank_);
   MPI_Comm_size(world, &size_);

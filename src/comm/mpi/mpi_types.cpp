@@ -79,7 +79,7 @@ MPI_Op mpi_op(DataType type, ReduceOp op) {
   if (const auto known = made.find({type, op}); known != made.end()) return known->second;
   constexpr int kCommutes = 1;
   MPI_Op operation = MPI_OP_NULL;
-  check_mpi(MPI_Op_create(function_for(type, op), kCommutes, &operation), "learn a reduction");
+  check_mpi(MPI_Op_create(function_for(type, op), kCommutes, &operation), "define a reduction");
   made[{type, op}] = operation;
   return operation;
 }

@@ -40,7 +40,7 @@ Mistake parse_mistake(std::string_view name) {
   for (const auto& [mistake, known] : kNames)
     if (name == known) return mistake;
   throw UsageError(
-      fmt::format("--mistake is '{}': known are {}", name, enumerate(mistake_names())));
+      fmt::format("--mistake is '{}': choose from {}", name, enumerate(mistake_names())));
 }
 
 }  // namespace lockstep::internal::train

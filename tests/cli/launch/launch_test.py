@@ -92,7 +92,7 @@ class BadUsage(ProgramTest):
 
     def test_an_unknown_transport(self):
         _, errors = self.run_program("launch", "--workers", 2, "--transport", "pigeon", "--", BINARY, "bench", code=2)
-        self.assertIn("there is no transport 'pigeon' between processes: there are auto, ", errors)
+        self.assertIn("unknown transport 'pigeon' between processes: choose from auto, ", errors)
 
     def test_invalid_nodes(self):
         self.assertIn("--node-rank needs --nnodes", self.refused("--node-rank", 1))
