@@ -92,7 +92,7 @@ void start_workers(Supervisor& supervisor, std::vector<Start>& starts,
 NodeOptions at_switch_of(const NetworkHosts& hosts, const JobOptions& options) {
   if (options.workers > hosts.count())
     throw UsageError(
-        fmt::format("{} workers need as many hosts, not {}", options.workers, hosts.count()));
+        fmt::format("{0} workers need {0} hosts, not {1}", options.workers, hosts.count()));
   NodeOptions nodes = options.nodes;
   nodes.master = {hosts.address(), 0};
   if (nodes.token.empty()) nodes.token = make_token();

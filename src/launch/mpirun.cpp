@@ -148,7 +148,7 @@ void require_startable(const JobOptions& options, const std::vector<std::string>
     throw UsageError(fmt::format("a job needs at least one worker, not {}", options.workers));
   if (process_variable("OMPI_COMM_WORLD_SIZE"))
     throw UsageError(
-        "this process was started by mpirun, which cannot be started within itself: start the "
+        "this process was started by mpirun, and mpirun cannot be nested: start the "
         "program without it, or all workers with it");
   if (command.empty()) throw UsageError("there is no program to start: write it after --");
   if (!installed("mpirun"))

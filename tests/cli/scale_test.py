@@ -130,12 +130,12 @@ class Usage(ProgramTest):
 
     def test_hosts_are_for_root_only(self):
         if os.geteuid() != 0:
-            return self.expect_refused("scale --hosts 2", "only root may make hosts")
+            return self.expect_refused("scale --hosts 2", "only root may create hosts")
         os.chmod(self.folder, 0o777)
         done = subprocess.run([BINARY, "scale", "--hosts", "2"], cwd=self.folder, env=clean_environment(), user=65534,
                               capture_output=True, text=True, timeout=HANGS)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertIn("only root may make hosts", done.stderr)
+        self.assertIn("only root may create hosts", done.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_too_few_images_are_an_error_with_a_remedy(self):

@@ -103,7 +103,7 @@ TEST_F(MadeHosts, CarryAnAllReduceNoFasterThanTheirLinks) {
 
 TEST_F(MadeHosts, AreTooFewForMoreWorkers) {
   expect_error<UsageError>([&] { run_forked({.workers = 4, .hosts = &*hosts_}, [] { return 0; }); },
-                           {"4 workers need as many hosts, not 3"});
+                           {"4 workers need 4 hosts, not 3"});
 }
 
 TEST_F(MadeHosts, CanBeMadeWhileOthersExist) {

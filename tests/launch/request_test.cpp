@@ -77,10 +77,10 @@ TEST(JoinRequest, NonElasticRankCannotJoinAnElasticRun) {
                            else
                              ElasticMembership(options()).first();
                          }),
-               other == 0 ? "rank 0 had a group that stays as it is; rank 1 had a group "
+               other == 0 ? "rank 0 had a fixed group; rank 1 had a group "
                             "that may change (--elastic)."
                           : "rank 0 had a group that may change (--elastic); rank 1 had "
-                            "a group that stays as it is.");
+                            "a fixed group.");
 }
 
 TEST(JoinRequest, AnotherTransportIsNamedOnAllInitialElasticWorkers) {
@@ -142,7 +142,7 @@ TEST(JoinRequest, AnotherVersionIsNamedFirst) {
   expect_all(errors_of_requests({{"Lockstep 1", "a", "b"}, {"Lockstep 2", "b"}}, 2),
              "rank 0 had Lockstep 1; rank 1 had Lockstep 2.");
   EXPECT_EQ(make_request(2, false, "shm").front(),
-            fmt::format("Lockstep {} of sources {}", version(), source_digest()));
+            fmt::format("Lockstep {} with sources {}", version(), source_digest()));
 }
 
 TEST(JoinRequest, DifferentRanksDoNotWaitForTheRest) {

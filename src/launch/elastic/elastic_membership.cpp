@@ -107,7 +107,7 @@ Group ElasticMembership::again(int suspect) {
   }
   if (std::find(members_.begin(), members_.end(), number_) == members_.end())
     throw LeftBehindError(fmt::format(
-        "the other workers continued without rank {}, which came too late: workers {} are left",
+        "the other workers continued without rank {}, which arrived too late: workers {} remain",
         number_, fmt::join(members_, ", ")));
   if (members_.size() < options_.least)
     throw TooFewError(fmt::format("{}: {} worker{} left, and the run needs at least {}", change_,

@@ -23,9 +23,9 @@ constexpr const char* kNetwork = "10.83.0";  // used inside the namespaces only
 UniqueFd current_namespace() {
   UniqueFd space = open_file("/proc/thread-self/ns/net", O_RDONLY);
   if (!space)
-    throw UsageError(
-        fmt::format("this machine has no network namespaces, which simulated hosts need: {}",
-                    last_system_error()));
+    throw UsageError(fmt::format(
+        "this machine does not support network namespaces, which emulated hosts need: {}",
+        last_system_error()));
   return space;
 }
 
@@ -33,7 +33,7 @@ UniqueFd current_namespace() {
 UniqueFd new_namespace() {
   if (::unshare(CLONE_NEWNET) != 0)
     throw UsageError(fmt::format(
-        "this machine permits no network namespaces, which simulated hosts need: {}. In a "
+        "this machine does not permit network namespaces, which emulated hosts need: {}. In a "
         "container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN",
         last_system_error()));
   return current_namespace();
@@ -69,10 +69,10 @@ void slow_down(const std::string& device, const NetworkLink& link) {
 
 NetworkHosts::NetworkHosts(int count, const NetworkLink& link) {
   if (count < 1 || count > kMost)
-    throw UsageError(fmt::format("there can be 1 to {} hosts, not {}", kMost, count));
+    throw UsageError(fmt::format("the number of hosts must be from 1 to {}, not {}", kMost, count));
   if (::geteuid() != 0)
     throw UsageError(
-        "only root may make hosts (network namespaces) on this machine: run it as root");
+        "only root may create hosts (network namespaces) on this machine: run the command as root");
   require_tool("ip", "iproute2");
   require_tool("tc", "iproute2");
   before_ = current_namespace();

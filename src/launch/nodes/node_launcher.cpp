@@ -204,8 +204,8 @@ void NodeLauncher::take_place(StoreClient& store, const Deadline& deadline) {
       place_->claim(node_key(options_.rank), fmt::format("{} {}", workers_, host_name()));
   if (taken_over && store.look(kAllCame))
     throw UsageError(
-        fmt::format("two processes claim to be node {}: one that was here before is lost, and the "
-                    "run has begun with it",
+        fmt::format("two processes claim to be node {}: the earlier one is lost, but the run has "
+                    "already started with it",
                     options_.rank));
 }
 

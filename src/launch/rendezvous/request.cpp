@@ -128,9 +128,9 @@ void wait_until_heard(comm::Store& store, int workers) {
 }  // namespace
 
 std::vector<std::string> make_request(int workers, bool elastic, const std::string& transport) {
-  return {fmt::format("Lockstep {} of sources {}", version(), source_digest()),
+  return {fmt::format("Lockstep {} with sources {}", version(), source_digest()),
           fmt::format("a world of {} ranks", workers),
-          elastic ? "a group that may change (--elastic)" : "a group that stays as it is",
+          elastic ? "a group that may change (--elastic)" : "a fixed group",
           fmt::format("transport {}", transport), table_line()};
 }
 

@@ -48,7 +48,7 @@ bool wait_for(const UniqueFd& socket, short event, const WaitLimit& limit) {
 
 std::string describe(const StoreRequest& request) {
   if (!request.key.empty()) return fmt::format("'{}'", request.key);
-  return fmt::format("the end of rank {}", request.rank);
+  return fmt::format("the exit status of rank {}", request.rank);
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ WaitLimit StoreClient::limit_for_reconnecting(const WaitLimit& limit) {
 std::string StoreClient::exchange(AuthenticatedConnection& connection, const StoreRequest& request,
                                   const WaitLimit& limit) const {
   auto lost = [&](const std::string& why) {
-    return RendezvousLostError(fmt::format("lost the rendezvous at {} while asking for {}: {}",
+    return RendezvousLostError(fmt::format("lost the rendezvous at {} while requesting {}: {}",
                                            address_.text(), describe(request), why));
   };
   const int fd = connection.socket.get();

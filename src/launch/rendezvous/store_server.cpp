@@ -28,7 +28,7 @@ StoreServer::StoreServer(const Address& address, std::string token, std::string 
       listener_(address, std::move(token), kStorePurpose),
       events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_) throw_if_descriptor_shortage("serve the rendezvous");
-  LOCKSTEP_CHECK(events_, "the kernel gives no event queue");
+  LOCKSTEP_CHECK(events_, "cannot create an event queue");
   LOCKSTEP_CHECK(watch(events_, EPOLL_CTL_ADD, wake_event_.fd(), false) &&
                      watch(events_, EPOLL_CTL_ADD, listener_.fd(), false),
                  "the listener cannot be watched");

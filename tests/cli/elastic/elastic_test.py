@@ -76,7 +76,7 @@ class Elastic(ElasticTest):
         self.wait_for(program, ": 3 workers")
         os.kill(victim, signal.SIGCONT)
         errors = self.expect_the_others_to_have_ended_well(program, expected)
-        self.assertIn("the other workers continued without rank 0, which came too late: workers 1, 2, 3 are left", errors)
+        self.assertIn("the other workers continued without rank 0, which arrived too late: workers 1, 2, 3 remain", errors)
 
     def test_a_worker_that_hangs_is_ended_after_the_run(self):
         expected = self.undisturbed(*JOB)
