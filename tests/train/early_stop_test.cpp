@@ -31,7 +31,7 @@ TEST(EarlyStop, StopsAtTheFirstEpochWithTheAccuracy) {
   EarlyStop stop(accuracy(0.9));
   EXPECT_EQ(stop.after_epoch(1, 2.0, 0.899), "");
   EXPECT_EQ(stop.after_epoch(2, 3.0, 0.9),
-            "after epoch 2 the test accuracy is 90.00 %, and 90 % were asked for");
+            "after epoch 2 the test accuracy is 90.00 %, which reaches the target of 90 %");
 }
 
 TEST(EarlyStop, PatienceCountsEpochsInARowWithoutASmallerLoss) {
@@ -41,7 +41,7 @@ TEST(EarlyStop, PatienceCountsEpochsInARowWithoutASmallerLoss) {
   EXPECT_EQ(stop.after_epoch(3, 1.5, 0.5), "");  // begins anew
   EXPECT_EQ(stop.after_epoch(4, 1.6, 0.5), "");
   EXPECT_EQ(stop.after_epoch(5, std::nan(""), 0.5),
-            "after epoch 5 the test loss is nan, and was no better than 1.5000 in the last 2 "
+            "after epoch 5 the test loss is nan, and was not below 1.5000 in the last 2 "
             "epochs");
 }
 

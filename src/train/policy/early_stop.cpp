@@ -15,12 +15,12 @@ std::string EarlyStop::after_epoch(std::size_t epoch, double loss, double accura
   epochs_since_ = loss < best_loss_ ? 0 : epochs_since_ + 1;
   if (loss < best_loss_) best_loss_ = loss;
   if (policy_.stop_at_accuracy && accuracy >= *policy_.stop_at_accuracy)
-    return fmt::format("after epoch {} the test accuracy is {:.2f} %, and {:.6g} % were asked for",
-                       epoch, 100 * accuracy, 100 * *policy_.stop_at_accuracy);
+    return fmt::format(
+        "after epoch {} the test accuracy is {:.2f} %, which reaches the target of {:.6g} %", epoch,
+        100 * accuracy, 100 * *policy_.stop_at_accuracy);
   if (policy_.patience && epochs_since_ >= static_cast<std::size_t>(*policy_.patience))
     return fmt::format(
-        "after epoch {} the test loss is {:.4f}, and was no better than {:.4f} in "
-        "the last {} epoch{}",
+        "after epoch {} the test loss is {:.4f}, and was not below {:.4f} in the last {} epoch{}",
         epoch, loss, best_loss_, epochs_since_, epochs_since_ == 1 ? "" : "s");
   return "";
 }
