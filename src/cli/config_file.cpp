@@ -95,7 +95,8 @@ void parse_json(const std::string& text, ConfigFile& file) {
     for (ConfigEntry& entry : file.entries) {
       entry.value = object.at(entry.key);
       if (entry.key == "format" && entry.value != run::kFormat)
-        file.fail(entry.line, "this format is not known: a newer version of Lockstep wrote it");
+        file.fail(entry.line,
+                  "unknown format: the file was written by a newer version of Lockstep");
     }
   } catch (const json::exception& error) {
     file.fail(line, error.what());

@@ -65,7 +65,7 @@ std::string type_name(const Option& option) {
     if constexpr (std::is_same_v<V, bool>) return "true or false";
     if constexpr (kWhole<V>) return list ? "a list of whole numbers" : "a whole number";
     if constexpr (kNumber<V>) return "a number";
-    return list ? "a list of texts" : "a text";
+    return list ? "a list of strings" : "a string";
   });
 }
 

@@ -118,7 +118,7 @@ class LaunchedBench(ProgramTest):
         _, errors = self.run_program(*self.LAUNCH, "--workers", 3, code=2)
         self.assertIn("--workers contradicts the launcher", errors)
         _, errors = self.run_program(*self.LAUNCH, "--transport", "thread", code=2)
-        self.assertIn("name one, not thread", errors)
+        self.assertIn("give one, other than thread", errors)
 
 
 if __name__ == "__main__":

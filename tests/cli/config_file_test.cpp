@@ -129,7 +129,7 @@ TEST_F(ConfigFileTest, TablesAndDatesAreNoValues) {
 }
 
 TEST_F(ConfigFileTest, ADateIsNoText) {
-  expect_refused("model = 2026-11-18\n", {"job.toml:1: --model must be a text, not object"});
+  expect_refused("model = 2026-11-18\n", {"job.toml:1: --model must be a string, not object"});
 }
 
 TEST_F(ConfigFileTest, AFlagTakesNoNumber) {
@@ -226,7 +226,7 @@ TEST_F(ConfigFileTest, ARecordHasNoOptionsOfTheStudyItself) {
 }
 
 TEST_F(ConfigFileTest, ErrorsInJsonHaveALine) {
-  expect_refused("{\"batch\": 8,\n \"model\": 1}", {"job.toml:2: --model must be a text, not 1"});
+  expect_refused("{\"batch\": 8,\n \"model\": 1}", {"job.toml:2: --model must be a string, not 1"});
 }
 
 TEST_F(ConfigFileTest, UnknownKeysInJsonHaveALine) {
@@ -243,7 +243,7 @@ TEST_F(ConfigFileTest, BadJsonHasALine) {
 }
 
 TEST_F(ConfigFileTest, ARecordOfANewerVersionIsRefused) {
-  expect_refused("{\"format\": 2}", {"job.toml:1: this format is not known"});
+  expect_refused("{\"format\": 2}", {"job.toml:1: unknown format"});
 }
 
 TEST_F(ConfigFileTest, JsonOfManyLevelsIsRefused) {

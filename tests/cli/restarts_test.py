@@ -119,7 +119,7 @@ class Restarts(ProgramTest):
         self.assertNotIn("again", errors)
 
     def test_invalid_combinations_are_refused(self):
-        for arguments, words in [("train --restarts 1 --transport thread", "--restarts needs workers in processes of their own"),
+        for arguments, words in [("train --restarts 1 --transport thread", "--restarts needs each worker in its own process"),
                                  ("train --restarts -1", "--restarts")]:
             self.expect_refused(arguments, words)
         _, errors = self.run_program("launch", "--workers", 2, "--", BINARY, "train", "--restarts", 1, code=2)

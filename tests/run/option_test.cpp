@@ -69,14 +69,14 @@ TEST_F(OptionTest, AValueOfAnotherTypeIsRefused) {
   expect_refused(&whole_, -(std::int64_t{1} << 31) - 1, "a whole number");
   expect_refused(&size_, -1, "a whole number, not -1");
   expect_refused(&number_, true, "a number, not true");
-  expect_refused(&text_, 3, "a text, not 3");
-  expect_refused(&path_, json::array(), "a text, not array");
+  expect_refused(&text_, 3, "a string, not 3");
+  expect_refused(&path_, json::array(), "a string, not array");
   expect_refused(&optional_, "x", "a whole number");
   expect_refused(&list_, {1, "x"}, "a list of whole numbers");
   expect_refused(&list_, json::object(), "a list of whole numbers, not object");
   expect_refused(&list_, json::array(), "a list of whole numbers");
-  expect_refused(&text_, std::string("a\0b", 3), "a text");
-  expect_refused(&path_, std::string("a\0b", 3), "a text");
+  expect_refused(&text_, std::string("a\0b", 3), "a string");
+  expect_refused(&path_, std::string("a\0b", 3), "a string");
   EXPECT_EQ(whole_, 2);
   EXPECT_THAT(list_, ElementsAre(1, 2));
 }

@@ -92,7 +92,8 @@ std::string launched_transport(const BenchCommand& command) {
   if (!command.transports_given) return "auto";
   if (command.transports.size() != 1 || command.transports[0] == "thread")
     throw UsageError(
-        "under a launcher, bench measures one transport between processes: name one, not thread");
+        "under a launcher, bench measures one transport between processes: give one, other than "
+        "thread");
   return command.transports[0];
 }
 

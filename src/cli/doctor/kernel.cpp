@@ -84,7 +84,7 @@ std::string try_sharing() {
   if (holder < 0) return fmt::format("cannot fork: {}", last_system_error());
   number.write.reset();
   const std::string fd = read_all(number.read);
-  std::string why = "no memory file could be made";
+  std::string why = "cannot create a memory file";
   if (!fd.empty()) {
     // Created only now: the holder must not inherit its end, which would keep it open.
     Pipe complaint = make_pipe();

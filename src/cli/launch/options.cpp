@@ -97,10 +97,11 @@ void refuse_contradictions(const LaunchCommand& options) {
   if (!output.capture && (output.prefix || !output.log_dir.empty()))
     throw UsageError("--no-capture contradicts --prefix and --log-dir, which need the output");
   if (given("--node-rank") && !given("--nnodes"))
-    throw UsageError("--node-rank needs --nnodes: how many hosts are there?");
+    throw UsageError("--node-rank needs --nnodes, the number of hosts");
   if (nodes.count > 1 && !given("--node-rank"))
-    throw UsageError(fmt::format("--nnodes {} needs --node-rank: which of 0 to {} is this host?",
-                                 nodes.count, nodes.count - 1));
+    throw UsageError(
+        fmt::format("--nnodes {} needs --node-rank, the number of this host from 0 to {}",
+                    nodes.count, nodes.count - 1));
   if (nodes.rank < 0 || nodes.rank >= nodes.count)
     throw UsageError(fmt::format("--node-rank is {}, but --nnodes {} has nodes 0 to {}", nodes.rank,
                                  nodes.count, nodes.count - 1));

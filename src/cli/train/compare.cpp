@@ -106,7 +106,7 @@ void check(CompareCommand& options) {
   if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
   if (options.job.model != default_job().model) use_defaults_of_large_models(given, options.job);
   if (options.mistakes && !options.job.compress.empty())
-    throw UsageError("--mistakes need uncompressed gradients: leave out --compress");
+    throw UsageError("--mistakes requires uncompressed gradients: leave out --compress");
   for (const std::string& compression : split(options.job.compress, ','))
     if (!compression.empty()) options.methods.push_back("ddp+" + compression);
   options.job.compress.clear();
@@ -117,15 +117,16 @@ void check(CompareCommand& options) {
   for (const std::string& method : options.methods)
     study::with_method(options.job, method).validate();
   if (options.mistakes && given.given("--methods"))
-    throw UsageError("--mistakes always use ddp: leave out --methods");
+    throw UsageError("--mistakes always uses ddp: leave out --methods");
   if (options.mistakes && options.job.shards > 0)
-    throw UsageError("--mistakes depend on the number of workers: leave out --shards");
+    throw UsageError(
+        "the results of --mistakes depend on the number of workers: leave out --shards");
   if (options.job.sync_bn && options.job.shards > 0)
     throw UsageError(
         "--sync-bn normalises over all shards at once, but the run with one worker computes them "
         "one after another: leave out --sync-bn or --shards");
   if (options.mistakes && options.job.workers < 2)
-    throw UsageError("--mistakes need several workers: give --workers 2 or more");
+    throw UsageError("--mistakes requires several workers: give --workers 2 or more");
 }
 
 }  // namespace
@@ -134,9 +135,9 @@ void add_compare_command(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
       "compare",
       std::string(kCompareSummary) +
-          ". Without options LeNet-5 on 100 images of MNIST with 4 workers; other models by "
-          "default on all CIFAR-10 images, with batch 256, lr 0.1, momentum 0.9, weight decay "
-          "1e-4, crops and flips, for 1 epoch");
+          ". By default it trains LeNet-5 on 100 images of MNIST with 4 workers. Other models are "
+          "trained on all CIFAR-10 images by default, with batch 256, lr 0.1, momentum 0.9, weight "
+          "decay 1e-4, crops and flips, for 1 epoch");
   auto options = std::make_shared<CompareCommand>();
   options->job = default_job();
   options->job.data_dir = shipped_data();

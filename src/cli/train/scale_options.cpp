@@ -109,7 +109,7 @@ run::Options options_of(ScaleCommand& command) {
        .field = &command.hosts,
        .group = hosts,
        .range = run::between(1, launch::NetworkHosts::kMost),
-       .help = "make N hosts, which are network namespaces, with one worker each"},
+       .help = "emulate N hosts with network namespaces, one worker on each"},
       {.name = "--bandwidth",
        .field = &command.bandwidth,
        .group = hosts,
@@ -124,10 +124,9 @@ run::Options options_of(ScaleCommand& command) {
 
 std::string scale_defaults() {
   return fmt::format(
-      "Without options LeNet-5 on the MNIST images that ship with Lockstep; other models by "
-      "default "
-      "on {} (times do not depend on what images show), of which {} iterations are timed, and an "
-      "epoch's time follows from them",
+      "By default it trains LeNet-5 on the MNIST images that ship with Lockstep. Other models are "
+      "trained on {} by default (times do not depend on the content of images): {} iterations are "
+      "timed, and the time of an epoch is extrapolated from them",
       kMadeImages, kIterationsOfLargeModels);
 }
 

@@ -41,7 +41,8 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     files.push_back(entry.path());
   if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-    throw FileError(fmt::format("{}: cannot look into it: {}", folder.string(), error.message()));
+    throw FileError(
+        fmt::format("{}: cannot read this folder: {}", folder.string(), error.message()));
   return files;
 }
 

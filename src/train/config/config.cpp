@@ -51,7 +51,7 @@ void TrainConfig::require_possible_checkpoints() const {
                     mistake));
   if (restarts > 0 && transport == "thread")
     throw UsageError(
-        "--restarts needs workers in processes of their own: with --transport thread all workers "
+        "--restarts needs each worker in its own process: with --transport thread all workers "
         "and the launcher are one process");
 }
 

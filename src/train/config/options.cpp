@@ -58,8 +58,8 @@ Options job_options(TrainConfig& c) {
        .resolved_from = {"--epochs"},
        .help = "stop after N steps; 0 for no limit"},
       {.name = "--epochs", .field = &c.epochs, .group = kData,
-       .help = "passes over the training images; 0, also with --iterations alone: as many as the "
-               "iterations need"},
+       .help = "passes over the training images; 0: as many as --iterations needs, the default "
+               "if only --iterations is given"},
       {.name = "--no-shuffle", .field = &c.shuffle, .group = kData, .clears = true,
        .identity = true,
        .help = "use the images in the order of the file"},
@@ -89,8 +89,8 @@ Options job_options(TrainConfig& c) {
        .help = "library that computes forward and backward"},
       {.name = "--conv", .field = &c.convolutions, .group = kEngine,
        .choices = engine::convolution_choices(), .resolved_from = {"--shards"},
-       .help = "convolutions of the onednn engine: auto measures once what is fastest here, "
-               "fixed follows a rule on shapes"},
+       .help = "convolutions of the onednn engine: auto measures once which methods are fastest on "
+               "this machine, fixed follows a rule on shapes"},
       {.name = "--dtype", .field = &c.dtype, .group = kEngine, .choices = {"float32", "float64"},
        .identity = true,
        .help = "type of weights and images; float64 needs the torch engine"},
