@@ -23,7 +23,7 @@ Picture empty_sheet(const Images& images, const Cell& cell, std::size_t columns)
   const std::size_t height = kGap + static_cast<std::size_t>(images.classes) * cell.height;
   if (width > kMostSide || height > kMostSide || width * height > kMostPixels)
     throw UsageError(
-        fmt::format("a sheet of {}×{} pixels is too large: do without it for images of this size",
+        fmt::format("a sheet of {}×{} pixels is too large: omit --sheet for images of this size",
                     width, height));
   return Picture(width, height, kPaper);
 }

@@ -59,7 +59,7 @@ Recording record(const Operands& operands, const Chip& chip, const Mapping& mapp
             events += events_of(cycle);
             if (events > kMostEvents)
               throw UsageError(fmt::format(
-                  "a page can play {} products and moves, and this layer has more: use smaller "
+                  "a page can show {} products and moves, but this layer has more: use smaller "
                   "sizes",
                   kMostEvents));
             cycles.push_back(json_of_cycle(cycle));

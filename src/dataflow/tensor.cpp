@@ -38,7 +38,7 @@ Operands random_operands(const Layer& layer, std::uint64_t seed) {
   require_sound(layer);
   constexpr Count kMost = 1 << 20;
   if (layer.groups != 1)
-    throw UsageError("the simulation computes layers of one group: omit --groups");
+    throw UsageError("the simulation supports layers of one group only: omit --groups");
   if (layer.macs() > 100 * kMost ||
       layer.batch * layer.channels * layer.height * layer.width > kMost)
     throw UsageError("the layer is too large to be computed cycle by cycle: use smaller sizes");

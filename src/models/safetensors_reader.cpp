@@ -88,8 +88,8 @@ void Reader::split(std::string_view content) {
   std::memcpy(&length, content.data(), sizeof length);
   content.remove_prefix(sizeof length);
   if (length > content.size() || length > kMaxHeaderBytes)
-    damaged(fmt::format("says its header has {} bytes, but {} follow and {} are allowed", length,
-                        content.size(), kMaxHeaderBytes));
+    damaged(fmt::format("states a header length of {} bytes, but {} follow and {} are allowed",
+                        length, content.size(), kMaxHeaderBytes));
   header_ = content.substr(0, length);
   data_ = content.substr(length);
   if (!header_.starts_with('{')) damaged("its header does not begin with '{'");

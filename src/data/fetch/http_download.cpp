@@ -35,7 +35,7 @@ class Request {
  public:
   Request(const DownloadOptions& options, PartFile& part)
       : options_(options), part_(part), had_(part.bytes()), curl_(curl_easy_init()) {
-    LOCKSTEP_CHECK(curl_ != nullptr, "libcurl gave no handle");
+    LOCKSTEP_CHECK(curl_ != nullptr, "libcurl did not create a handle");
     const std::string range = fmt::format("{}-", had_);
     set(CURLOPT_URL, options.url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
