@@ -81,7 +81,7 @@ std::string on_shards(const Comparison& comparison) {
   if (!wrong.empty())
     return fmt::format(
         "With --shards {}, all sums follow one fixed tree, but the weights of {} differ from those "
-        "of one worker. Only a training that diverged to NaN may do so; otherwise this is a bug in "
+        "of one worker. Only a run that diverged to NaN may differ; otherwise this is a bug in "
         "Lockstep.",
         comparison.shards, enumerate(wrong));
   const std::string same = fmt::format(
@@ -113,7 +113,7 @@ std::string on_equality(const Comparison& comparison) {
     if (run.exact && run.weights_difference >= kSameWeights) off.push_back(run.name);
   return fmt::format(
       "{} ended with different weights than one worker. Without batch norm only rounding can "
-      "differ, and a diverging training amplifies it: try a smaller --lr or --dtype float64.",
+      "differ, and a diverging run amplifies it: try a smaller --lr or --dtype float64.",
       enumerate(off));
 }
 
