@@ -18,7 +18,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A call or an option that makes no sense: rank 7 of a world of 4, an unknown algorithm.
+/// An invalid call or option: rank 7 of a world of 4, an unknown algorithm.
 class UsageError : public Error {
  public:
   using Error::Error;

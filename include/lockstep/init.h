@@ -29,7 +29,7 @@ namespace lockstep {
 ///
 /// After a call that succeeded, every other call throws UsageError, even if the group is gone. A
 /// call that failed may be repeated if it failed before this process reached the rendezvous
-/// (variables that make no sense, no server at the address), or in a world of one. After that it
+/// (invalid variables, no server at the address), or in a world of one. After that it
 /// cannot be repeated, because other ranks may have failed because of it: a second call throws
 /// UsageError. Start the whole run again.
 ///

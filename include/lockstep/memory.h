@@ -19,7 +19,7 @@ class Memory {
 
   /// The first byte.
   std::byte* data() const { return data_; }
-  /// The size that was asked for.
+  /// The requested size.
   std::size_t bytes() const { return bytes_; }
 
   /// The block as elements of type T, as many as fit. The Memory must outlive the span.

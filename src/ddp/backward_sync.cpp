@@ -95,8 +95,8 @@ void BackwardSync::after_failure(const BackwardCall& call) noexcept {
   // A function that runs its own backward may have reached this module.
   if (call.may_hide_a_backward())
     lasting_problem_ =
-        "a backward ended by an exception there that may have been one of this module, so ranks "
-        "may be at different steps";
+        "an exception ended a backward that may have included this module, so ranks may be at "
+        "different steps";
 }
 
 void BackwardSync::await_failure() noexcept {

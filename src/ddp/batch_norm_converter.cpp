@@ -55,7 +55,7 @@ BatchNormConverter::BatchNormConverter(nn::Module& module) {
     throw UsageError(fmt::format(
         "batch norm outside of a Sequential cannot be replaced, because the forward() that uses it "
         "calls the member and not the registered module: declare {} as lockstep::SyncBatchNorm, "
-        "which is torch's batch norm until it has a group",
+        "which behaves as torch's batch norm until it has a group",
         enumerate(stuck_)));
 }
 

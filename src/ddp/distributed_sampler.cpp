@@ -16,7 +16,7 @@ struct DistributedSampler::State {
       : rank(rank), ranks(ranks), options(options), order(make_order(count)), count(count) {
     if (samples_from(0) == 0)
       throw UsageError(fmt::format(
-          "{} samples leave none for each of {} ranks: use fewer ranks, or do not drop the last",
+          "{} samples are too few for {} ranks: use fewer ranks, or do not drop the last samples",
           count, ranks));
   }
 

@@ -48,9 +48,8 @@ std::vector<std::string> describe(const torch::nn::Sequential& network, const Im
 data::ImageShape shape_of(const Image& image) {
   const auto [lowest, highest] = std::ranges::minmax(image);
   if (lowest < 1 || highest > std::numeric_limits<int>::max())
-    throw UsageError(
-        fmt::format("images of {} make no sense: give their channels, height and width",
-                    fmt::join(image, "×")));
+    throw UsageError(fmt::format("images of {} are invalid: give their channels, height and width",
+                                 fmt::join(image, "×")));
   return {static_cast<int>(image[0]), static_cast<int>(image[1]), static_cast<int>(image[2])};
 }
 
@@ -191,7 +190,8 @@ class SequentialTrainer::Implementation {
     if (all_images == 0 && mine > 0) return mine * static_cast<std::size_t>(group_.size());
     if (all_images == 0)
       throw UsageError(
-          "a batch without images: say how many the other ranks have (all_images of step)");
+          "a batch without images needs the number of images on all ranks: pass all_images to "
+          "step()");
     if (all_images < mine)
       throw UsageError(fmt::format("all_images is {}, less than the {} images of rank {} alone",
                                    all_images, mine, group_.rank()));

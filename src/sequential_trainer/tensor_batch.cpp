@@ -29,12 +29,12 @@ void require_shapes(const torch::Tensor& images, const torch::Tensor& labels,
   if (!is(images, torch::kFloat32) || images.dim() != 4 ||
       images.sizes().slice(1) != torch::IntArrayRef(wanted))
     throw UsageError(fmt::format(
-        "images must be a float32 tensor [N, {}] in main memory, and are {}: convert them with "
+        "images must be a float32 tensor [N, {}] in main memory, but are {}: convert them with "
         "to(torch::kFloat32), and make the trainer for images of their shape",
         fmt::join(wanted, ", "), describe(images)));
   if (!is(labels, torch::kInt64) || labels.dim() != 1 || labels.size(0) != images.size(0))
     throw UsageError(fmt::format(
-        "labels must be an int64 tensor [{}] in main memory, one class an image, and are {}",
+        "labels must be an int64 tensor [{}] in main memory, one class per image, but are {}",
         images.size(0), describe(labels)));
 }
 
@@ -48,7 +48,7 @@ void copy_tensors(const torch::Tensor& images, const torch::Tensor& labels,
   for (std::int64_t i = 0; i < numbers.numel(); ++i)
     if (label[i] < 0 || label[i] >= classes)
       throw UsageError(
-          fmt::format("label {} is {}: the network puts out {} scores, so labels are from 0 to {}",
+          fmt::format("label {} is {}: the network has {} outputs, so labels must be from 0 to {}",
                       i, label[i], classes, classes - 1));
   const torch::Tensor plain = images.detach().contiguous();
   const auto* pixels = plain.data_ptr<float>();

@@ -61,8 +61,9 @@ void Arrivals::require_not_abandoned() const {
   const std::vector<std::string> abandoned = ranks_with(RankFlag::abandoned);
   if (!abandoned.empty())
     throw Error(fmt::format(
-        "backward ended by an exception on rank {}, so gradients were averaged on no rank: see the "
-        "exception of that rank; set gradients to zero before the next backward on all ranks",
+        "backward was ended by an exception on rank {}, so gradients were not averaged on any "
+        "rank: see "
+        "the exception of that rank; set gradients to zero before the next backward on all ranks",
         enumerate(abandoned)));
 }
 
@@ -70,13 +71,13 @@ void Arrivals::require_whole(const std::vector<Parameter>& parameters) const {
   require_none(Arrival::sparse, "got a sparse gradient for",
                "only dense gradients can be averaged, so make the layer with sparse(false)",
                parameters);
-  require_none(Arrival::with_history, "got a gradient with a graph of its own for",
+  require_none(Arrival::with_history, "got a gradient that is part of a graph for",
                "backward with create_graph cannot be synchronised; call torch::autograd::grad for "
                "gradients of gradients",
                parameters);
-  require_none(Arrival::late, "got more gradient for",
-               "the gradient grew after it had been sent, through a backward inside backward. From "
-               "now on it is sent at the end of backward: set gradients to zero and run it again",
+  require_none(Arrival::late, "got another gradient for",
+               "a backward inside backward added to the gradient after it had been sent. From now "
+               "on it is sent at the end of backward: set gradients to zero and run it again",
                parameters);
   require_frozen_alike(parameters);
   require_same_freezing();

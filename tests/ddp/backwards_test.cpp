@@ -96,7 +96,7 @@ TEST(Backward, GradientsWithAGraphOfTheirOwnAreRefusedByName) {
     DistributedDataParallel ddp(net, group);
     expect_error<Error>(
         [&] { net->sum().square().backward({}, true, group.rank() == 0); },
-        {"rank 0 got a gradient with a graph of its own for", "right.weight", "create_graph"});
+        {"rank 0 got a gradient that is part of a graph for", "right.weight", "create_graph"});
     net->zero_grad();
     // Gradient penalty: the graph of the gradients ends in an ordinary backward.
     const torch::Tensor loss = net->sum() * net->left->bias.sum() * (group.rank() + 1);

@@ -99,7 +99,7 @@ TEST(DistributedSampler, MayDropTheLastSamples) {
   EXPECT_EQ(joined(parts[3]), (Indices{6, 7}));
   run_threads(4, [](const Group& group) {
     expect_error<UsageError>([&] { DistributedSampler(3, group, {.remainder = Remainder::drop}); },
-                             {"3 samples leave none for each of 4 ranks"});
+                             {"3 samples are too few for 4 ranks"});
     expect_error<UsageError>([&] { DistributedSampler(0, group); }, {"0"});
   });
 }

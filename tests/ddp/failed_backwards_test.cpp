@@ -144,9 +144,8 @@ TEST(FailedBackward, APossibleFailureOfTheModuleIsReportedUntilItIsWrappedAgain)
       EXPECT_THROW(sum_that_fails_at_once(*other, true).backward(), std::runtime_error);
     }
     for (int step = 0; step < 2; ++step)
-      expect_error<Error>(
-          [&] { net->sum().backward(); },
-          {"rank 1 found that a backward ended by an exception", "wrap the module"});
+      expect_error<Error>([&] { net->sum().backward(); },
+                          {"rank 1 found that an exception ended a backward", "wrap the module"});
     ddp = nullptr;
     ddp = std::make_unique<DistributedDataParallel>(net, group, kSmallBuckets);
     (net->sum() * (group.rank() + 1)).backward();
@@ -287,7 +286,7 @@ TEST(FailedBackward, BeforeAHiddenBackwardIsReportedToAll) {
         EXPECT_THROW(backward(), std::runtime_error);
       }
       const auto next = [&] { fails ? net->sum().backward() : backward(); };
-      expect_error<Error>(next, {"rank 1 found that a backward ended by an exception"});
+      expect_error<Error>(next, {"rank 1 found that an exception ended a backward"});
     });
 }
 

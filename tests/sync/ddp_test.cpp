@@ -167,7 +167,7 @@ TEST(Ddp, NamesAGradientThatGrewAfterItWasSentToAllRanks) {
     rank.bring_some(kCount, 1);
     if (group.rank() == 1) rank.ddp.partial(4);
     expect_error<Error>([&] { rank.ddp.finish(); },
-                        {"rank 1 got more gradient for e: the gradient grew after"});
+                        {"rank 1 got another gradient for e: a backward inside backward"});
     rank.expect_good_step(2);
   });
 }
@@ -226,7 +226,7 @@ TEST_P(DdpOn, ReportsAnAbandonedBackwardAndContinues) {
       } else {
         rank.bring_some(kCount, 1);
         expect_error<Error>([&] { rank.ddp.finish(); },
-                            {"backward ended by an exception on rank 1"});
+                            {"backward was ended by an exception on rank 1"});
       }
       for (int step = 2; step <= 4; ++step) rank.expect_good_step(step);
     });

@@ -35,7 +35,7 @@ class ThreadWorld {
   std::uint64_t last_ GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, std::shared_ptr<std::byte>> regions_ GUARDED_BY(mutex_);
 
-  /// Groups that some of their ranks have not asked for yet.
+  /// Groups that some of their ranks have not requested yet.
   struct Part {
     std::shared_ptr<ThreadWorld> world;
     int asked = 0;

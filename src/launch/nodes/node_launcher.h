@@ -122,7 +122,7 @@ class NodeLauncher {
   std::unique_ptr<StoreClient> joined_ranks_client_;
   std::unique_ptr<StoreClient> place_;  ///< several nodes only: has claimed this node's place
   bool rendezvous_lost_ = false;
-  bool start_ended_ = false;  ///< this start has failed, and the rendezvous says so
+  bool start_ended_ = false;  ///< this start has failed, and the rendezvous has recorded it
 };
 
 }  // namespace lockstep::internal::launch

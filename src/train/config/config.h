@@ -86,7 +86,7 @@ struct TrainConfig {
 
   std::string command;  ///< command line that the user typed, quoted for a shell; for reports
 
-  /// Throws UsageError for values that make no sense, before anything is started.
+  /// Throws UsageError for invalid values, before anything is started.
   void validate() const;
 
   /// Its `method` includes the compression, if there is one: "ddp+float16".
