@@ -62,8 +62,8 @@ void Arrivals::require_not_abandoned() const {
   if (!abandoned.empty())
     throw Error(fmt::format(
         "backward was ended by an exception on rank {}, so gradients were not averaged on any "
-        "rank: see "
-        "the exception of that rank; set gradients to zero before the next backward on all ranks",
+        "rank: see the exception of that rank; set gradients to zero before the next backward on "
+        "all ranks",
         enumerate(abandoned)));
 }
 
