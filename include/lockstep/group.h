@@ -93,7 +93,7 @@ class Group {
   /// "thread", "shm", "gloo", "mpi", "shm+gloo" or "shm+mpi".
   std::string_view transport() const;
 
-  /// A collective. Returns memory on which `direct` collectives work in place. All ranks ask for
+  /// A collective. Returns memory on which `direct` collectives work in place. All ranks request
   /// the same size.
   Memory allocate(std::size_t bytes);
 

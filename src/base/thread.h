@@ -42,7 +42,7 @@ class Thread {
   std::jthread thread_;
 };
 
-/// Calls `function` on a thread of its own. The future has the result or the exception; its
+/// Calls `function` on a new thread. The future has the result or the exception; its
 /// destructor waits until the function ends. Throws like Thread.
 template <std::size_t size, typename Function>
 auto call_on_thread(const char (&name)[size], Function function) {

@@ -54,7 +54,7 @@ void throw_if_whole_knows(Transport& whole) {
 }
 
 /// Makes the part of these ranks. Ends early if the whole group fails: a rank that cannot join the
-/// part leaves it, and waiting for it would be in vain.
+/// part leaves it, and would never arrive.
 std::unique_ptr<Transport> make_part(Transport& whole, const Membership& part,
                                      const std::vector<int>& ranks, const Deadline& join) {
   std::exception_ptr failure;

@@ -35,11 +35,11 @@ struct SamplerOptions {
   /// Seed of the shuffling: equal seeds give equal orders on every machine.
   std::uint64_t seed = 5000;
 
-  /// Shuffle anew in each epoch. Without it, batch k is images k × batch … (k + 1) × batch − 1 in
+  /// Shuffle again in each epoch. Without it, batch k is images k × batch … (k + 1) × batch − 1 in
   /// every epoch, for comparing runs with other programs image by image.
   bool shuffle = true;
 
-  /// A random order is drawn anew for each epoch. Without it every epoch has the order of the
+  /// Each epoch has a new random order. Without it every epoch has the order of the
   /// first: the mistake of a DistributedSampler whose set_epoch is never called.
   bool reshuffle = true;
 };

@@ -98,7 +98,7 @@ class BackwardSync : private BackwardObserver {
   ModuleWatch watch_;
   std::unique_ptr<sync::Gradients> gradients_;
   std::optional<sync::Ddp> method_;     ///< none for a module without trained parameters
-  std::optional<GradientHooks> hooks_;  ///< likewise
+  std::optional<GradientHooks> hooks_;  ///< none for a module without trained parameters
   std::optional<ObserveBackward> backwards_;
   Reach reach_ = Reach::none;
   std::string problem_;           ///< why this backward cannot be synchronised; empty if it can

@@ -69,7 +69,7 @@ class DistributedDataParallel::Implementation {
   void sync_parameters() {
     catch_up();
     sync::require_same_on_all(group_, ddp::describe_tensors(*module_, false),
-                              "the ranks' modules are no longer alike",
+                              "the ranks' modules have become different",
                               "Make the same change to the module on every rank");
     if (backwards_) backwards_->accept_new_values();
     broadcast_all();

@@ -55,21 +55,21 @@ std::vector<ModuleWatch::Known> ModuleWatch::known(
   return all;
 }
 
-bool ModuleWatch::is_registered_alike() const {
+bool ModuleWatch::is_registered_the_same() const {
   std::size_t parameters = 0;
   std::size_t buffers = 0;
   // Compares without names, which take most of the time of parameters().
-  const std::function<bool(const torch::nn::Module&)> alike = [&](const torch::nn::Module& module) {
+  const std::function<bool(const torch::nn::Module&)> same = [&](const torch::nn::Module& module) {
     for (const torch::Tensor& tensor : module.parameters(false))
       if (parameters == parameters_.size() || !parameters_[parameters++].tensor.is_same(tensor))
         return false;
     for (const torch::Tensor& tensor : module.buffers(false))
       if (buffers == buffers_.size() || !buffers_[buffers++].tensor.is_same(tensor)) return false;
     for (const auto& child : module.children())
-      if (!alike(*child)) return false;
+      if (!same(*child)) return false;
     return true;
   };
-  return alike(*module_) && parameters == parameters_.size() && buffers == buffers_.size();
+  return same(*module_) && parameters == parameters_.size() && buffers == buffers_.size();
 }
 
 std::string ModuleWatch::registration(std::string_view kind, const std::vector<Known>& then,
@@ -105,7 +105,7 @@ std::string ModuleWatch::change_of(std::string_view kind, const Known& known) {
 }
 
 std::string ModuleWatch::change() const {
-  if (!is_registered_alike()) {
+  if (!is_registered_the_same()) {
     std::string change = registration("parameter", parameters_, module_->named_parameters());
     if (change.empty()) change = registration("buffer", buffers_, module_->named_buffers());
     return change.empty() ? "layers were reordered after the module was wrapped" : change;

@@ -37,7 +37,7 @@ class ModuleWatch {
     bool trained;
   };
   static std::vector<Known> known(const torch::OrderedDict<std::string, torch::Tensor>& tensors);
-  bool is_registered_alike() const;
+  bool is_registered_the_same() const;
   /// A tensor that was registered or removed, as a sentence; empty if there is none.
   static std::string registration(std::string_view kind, const std::vector<Known>& then,
                                   const torch::OrderedDict<std::string, torch::Tensor>& now);

@@ -1,5 +1,5 @@
 // Engines: how training code gets its engine without linking one. The command passes
-// engine::built_in_engines() (make_engine.h); a test or a simulator may pass engines of its own.
+// engine::built_in_engines() (make_engine.h); a test or a simulator may pass other engines.
 #pragma once
 
 #include <lockstep/group.h>
@@ -57,7 +57,7 @@ class Engines {
 
   /// How "auto" computes each convolution, as an object by layer name; null if the engine does not
   /// choose. The choice is measured, so ranks would choose differently: one rank chooses for all.
-  /// May take seconds. `notice` is told about that, and about a result that could not be cached.
+  /// May take seconds. `notice` reports that, and a result that could not be cached.
   virtual nlohmann::json choose_convolutions(const EngineOptions& options,
                                              const Notice& notice) const = 0;
 

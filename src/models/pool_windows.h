@@ -1,5 +1,5 @@
-// Common parts of our pools with 2×2 windows: the supported images, and the division of the rows of
-// windows among threads.
+// Common parts of our pools with 2×2 windows: the supported images, and the partition of the rows
+// of windows among threads.
 #pragma once
 
 #include <ATen/Parallel.h>

@@ -1,6 +1,6 @@
 // Clipping: limits large gradients, so that a few unusual images do not change the weights too
 // much. The gradients must be those of the whole global batch, the same on all ranks: then all
-// ranks clip alike without communication.
+// ranks clip the same way without communication.
 #pragma once
 
 #include "optim/tensor_range.h"

@@ -1,5 +1,5 @@
-// Optimizer: updates weights from gradients, on flat ranges. It knows no layers, and of tensors
-// only their position (tensor_range.h), so that every engine and every sync method can use it.
+// Optimizer: updates weights from gradients, on flat ranges. It does not depend on layers, and uses
+// only the position of tensors (tensor_range.h), so that every engine and sync method can use it.
 //
 // A training step is one begin_step(), then step() over all elements, at once or in parts.
 //

@@ -1,7 +1,7 @@
 // The request to lockstep-simulate: a network, and the steps of every rank. File format: the
 // request, then for each rank the number of its steps as 64 bits, and the steps.
 //
-// lockstep-simulate is a separate program, because libsimgrid defines MPI functions of its own: it
+// lockstep-simulate is a separate program, because libsimgrid also defines MPI functions: it
 // must not be in one process with Open MPI, which the library may be linked with. This header is
 // all that both programs use.
 #pragma once

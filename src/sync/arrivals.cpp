@@ -90,7 +90,7 @@ void Arrivals::require_same_freezing() const {
   if (!others.empty())
     throw Error(fmt::format(
         "backward ended, but since the last one parameters were frozen or unfrozen differently on "
-        "rank {} than on rank 0, so ranks may be at different steps: set requires_grad alike on "
+        "rank {} than on rank 0, so ranks may be at different steps: set the same requires_grad on "
         "every rank before every backward",
         enumerate(others)));
 }
@@ -106,7 +106,8 @@ void Arrivals::require_frozen_alike(const std::vector<Parameter>& parameters) co
   const std::string found = by_rank(texts, "froze");
   if (!found.empty())
     throw Error(fmt::format(
-        "backward ended, but {}, while other ranks train it: set requires_grad alike on every rank",
+        "backward ended, but {}, while other ranks train it: set the same requires_grad on every "
+        "rank",
         found));
 }
 

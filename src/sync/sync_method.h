@@ -1,7 +1,7 @@
 // SyncMethod: what a worker does with its gradients between backward and the next forward, so that
-// all workers make the same update. A method sees no tensors: it learns that a parameter's gradient
-// is ready, that backward has ended, and that the weights are to be updated, all on flat ranges.
-// Each method has a file of its own.
+// all workers make the same update. A method sees no tensors: it is notified that a parameter's
+// gradient is ready, that backward has ended, and that the weights are to be updated, all on flat
+// ranges. Each method has its own file.
 //
 // Exact methods average gradients after backward and before the update: averaged gradients, not
 // averaged weights, make W workers equal to one worker with the whole batch. Other methods trade

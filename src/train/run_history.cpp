@@ -88,7 +88,7 @@ void RunHistory::recall_last_step(const Position& at, std::size_t images) {
   }
   if (row.empty())
     throw FileError(fmt::format(
-        "{}: it does not have iteration {}, which the results need: start anew in another "
+        "{}: it does not have iteration {}, which the results need: start a new run in another "
         "--run-dir",
         (config_.run_dir / "metrics.jsonl").string(), at.done));
   for (std::size_t rank = 0; rank < records_.size(); ++rank)

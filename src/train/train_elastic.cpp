@@ -53,13 +53,13 @@ class ElasticRun {
       } catch (const launch::LeftBehindError&) {
         throw;  // the run continues without this worker
       } catch (const launch::RendezvousLostError&) {
-        throw;  // the other workers cannot be told
+        throw;  // the other workers cannot be notified
       } catch (const launch::RunDoneError&) {
         // The first worker shows the summary, even if another one wrote it.
         if (!membership_.is_first_member() || config_.run_dir.empty()) return {};
         return run::read_summary(config_.run_dir);
       } catch (const std::exception& error) {
-        // Other workers would fail alike; but a worker that only joined does not end their run.
+        // Other workers would fail too; but a worker that only joined does not end their run.
         if (member_.has_trained) end(error.what());
         throw;
       }
@@ -83,7 +83,7 @@ class ElasticRun {
     throw Error(why + ": start it again, with --resume if it has checkpoints");
   }
 
-  /// Ends the run for all workers. If they cannot be told, the original error still counts.
+  /// Ends the run for all workers. If they cannot be notified, the original error still counts.
   void end(const std::string& why) {
     try {
       membership_.end(why);

@@ -119,7 +119,7 @@ void expect_other_freezing_named(
     expect_averages(*net, group);
     net->zero_grad();
     expect_error<Error>([&] { step(ddp, *net, group.rank() == 1); },
-                        {"rank 1", "set requires_grad alike on every rank"});
+                        {"rank 1", "set the same requires_grad on every rank"});
     for (torch::Tensor& parameter : net->parameters()) parameter.set_requires_grad(true);
     expect_averages(*net, group);
   });

@@ -71,7 +71,7 @@ class GuardedListener {
   const std::string purpose_;
   UniqueFd listener_;
   UniqueFd events_;  ///< an epoll descriptor over the listener and all pending connections
-  UniqueFd spare_;  ///< closed in a shortage, to accept a connection and tell it that it is refused
+  UniqueFd spare_;   ///< closed in a shortage, to accept a connection and refuse it with a reason
   int shortage_ = 0;
   std::list<Pending> pending_;
 };

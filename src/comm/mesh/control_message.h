@@ -1,4 +1,4 @@
-// ControlMessage: what the ranks of a network transport tell each other besides the data: their
+// ControlMessage: what the ranks of a network transport exchange in addition to the data: their
 // next collective, the messages they send, that they are waiting, and that they leave. Messages
 // travel in frames (base/net/frame.h). Bytes from the network are not trusted: every field is
 // checked.

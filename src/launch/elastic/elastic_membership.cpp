@@ -94,7 +94,7 @@ std::string ElasticMembership::admission(const std::function<bool()>& stop_asked
                               number_, error.what()));
     }
     if (admitted) return *admitted;
-    heed_the_end();
+    throw_if_run_ended();
   }
 }
 
@@ -135,7 +135,7 @@ void ElasticMembership::decide(int suspect) {
   const Deadline late = Deadline::after(options_.group.timeout + options_.reply_timeout);
   const std::string decision = fmt::format("elastic/{}/members", changes_);
   for (;; sleep_for(kBetweenLooks)) {
-    heed_the_end();
+    throw_if_run_ended();
     if (const auto members = store_->look(decision)) return take_members(*members);
     std::erase_if(awaited, [&](int worker) {
       if (store_->ending_of(worker, {})) return true;
@@ -165,7 +165,7 @@ std::vector<int> ElasticMembership::candidates() {
   return waiting;
 }
 
-void ElasticMembership::heed_the_end() {
+void ElasticMembership::throw_if_run_ended() {
   if (store_->look(kElasticDone)) throw RunDoneError("the run has ended");
   if (const auto why = store_->look(kElasticEnd))
     throw Error(fmt::format("another worker ended the run: {}", *why));

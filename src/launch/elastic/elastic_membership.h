@@ -126,7 +126,7 @@ class ElasticMembership {
   void decide(int suspect);
   std::string proposal(const std::set<int>& present);
   std::vector<int> candidates();
-  void heed_the_end();
+  void throw_if_run_ended();
   void take_members(const std::string& text);
   void admit_new(const std::vector<int>& before);
   void describe_change(const std::vector<int>& before);

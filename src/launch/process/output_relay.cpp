@@ -66,8 +66,8 @@ OutputRelay::Record& OutputRelay::make_record(int rank) {
   Record& record = records_[rank];
   if (options_.log_dir.empty()) return record;
   const auto path = options_.log_dir / fmt::format("rank-{}.log", rank);
-  const int anew = options_.append ? 0 : O_TRUNC;
-  record.log = open_file(path, O_WRONLY | O_CREAT | anew | O_APPEND, 0666);
+  const int truncate = options_.append ? 0 : O_TRUNC;
+  record.log = open_file(path, O_WRONLY | O_CREAT | truncate | O_APPEND, 0666);
   if (!record.log)
     throw FileError(fmt::format("cannot write {}: {}", path.string(), last_system_error()));
   return record;

@@ -68,7 +68,7 @@ function copyBySelection(text) {
 // `text` is a function that is called at the time of the click.
 function copyButton(label, describedBy, text) {
   const button = element('button', { type: 'button', 'aria-label': describedBy, onclick: async () => {
-    button.textContent = await copyText(text()) ? 'Copied' : 'Not allowed here';
+    button.textContent = await copyText(text()) ? 'Copied' : 'Copying failed';
     setTimeout(() => { button.textContent = label; }, 1500);
   } }, label);
   return button;

@@ -39,7 +39,8 @@ void Coordinator::finish() {
     group_.recv(mine, 0, kAverage);
 }
 
-/// Rank 0's worker shares memory with the server, so asking for a round hands its gradients over.
+/// Rank 0's worker shares memory with the server, so a request for a round also passes its
+/// gradients.
 void Coordinator::ask_server() {
   mutex_.lock();
   while (server_ != Server::idle) changed_.wait(mutex_);

@@ -6,8 +6,8 @@
 // ranks' calls in the same order. One additional element, the alert, is sent behind the last
 // bucket. A rank with a problem (a missing or refused gradient, an exception in backward, a changed
 // model) sets it to a positive value. If the reduced alert is positive, the ranks exchange their
-// reports and act alike: they throw the same Error, or agree which parameters no rank used. Without
-// a problem this costs one element.
+// reports and all do the same: they throw the same Error, or agree which parameters no rank used.
+// Without a problem this costs one element.
 //
 // Thread safety: none; called by the thread that runs backward.
 #pragma once

@@ -37,10 +37,10 @@ void require_same_run(const models::Metadata& metadata, const TrainConfig& confi
     if (found == metadata.end())
       throw FileError(fmt::format("{}: its metadata lack {}", source, option));
     if (found->second != value)
-      throw UsageError(
-          fmt::format("{} was made with {} {}, not {}: resume with the same options, or start anew "
-                      "in another --run-dir",
-                      source, option, found->second, value));
+      throw UsageError(fmt::format(
+          "{} was made with {} {}, not {}: resume with the same options, or start a new "
+          "run in another --run-dir",
+          source, option, found->second, value));
   }
 }
 

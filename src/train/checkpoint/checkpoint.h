@@ -33,8 +33,7 @@ struct Checkpoint {
 /// Whether the run folder has checkpoints, sound or damaged.
 bool has_checkpoints(const std::filesystem::path& run_dir);
 
-/// Throws UsageError if the run folder has checkpoints: a run that starts anew would mix its own
-/// with them.
+/// Throws UsageError if the run folder has checkpoints: a new run would mix its own with them.
 void require_no_checkpoints(const std::filesystem::path& run_dir);
 
 /// The newest checkpoint of a run folder. Throws FileError if there is none.

@@ -78,8 +78,8 @@ std::vector<std::filesystem::path> require_checkpoints(const std::filesystem::pa
   auto files = checkpoints_of(run_dir);
   if (files.empty())
     throw FileError(fmt::format(
-        "{}: there is no checkpoint to resume from: train with --checkpoint-every, or start anew "
-        "without --resume",
+        "{}: there is no checkpoint to resume from: train with --checkpoint-every, or start a new "
+        "run without --resume",
         folder_of(run_dir).string()));
   return files;
 }

@@ -81,7 +81,7 @@ struct TrainConfig {
   int min_workers = 1;   ///< elastic run: end it if fewer workers are left
   double hang_timeout =
       60;                  ///< elastic run: seconds until it continues without a worker that hangs
-  bool restarted = false;  ///< resume if there is a checkpoint, else start anew
+  bool restarted = false;  ///< resume if there is a checkpoint, else start from the beginning
   RunPolicy policy;        ///< early stopping, plateaus, weight checks and balancing
 
   std::string command;  ///< command line that the user typed, quoted for a shell; for reports

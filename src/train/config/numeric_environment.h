@@ -1,4 +1,4 @@
-// The numeric environment: everything besides the options that the last bits of a run's results
+// The numeric environment: everything except the options that the last bits of a run's results
 // depend on. It has the processor, the libraries, the threads, and the method of each convolution.
 // Runs with shards record it, and report a different one when they resume.
 #pragma once

@@ -12,7 +12,7 @@ struct RunPolicy {
   /// Stop after so many epochs in a row without a lower test loss.
   std::optional<int> patience;
   /// After so many epochs in a row without a lower test loss, multiply the learning rate by
-  /// `plateau_factor`, and count anew.
+  /// `plateau_factor`, and restart the count.
   std::optional<int> plateau;
   double plateau_factor = 0.1;
   /// Compare the weights of all workers every so many steps.

@@ -1,4 +1,4 @@
-// ConvolutionTrial: computes one convolution, in memory of its own, by every available method.
+// ConvolutionTrial: computes one convolution, in its own memory, by every available method.
 //
 // Each combination of methods is planned as a small model. Most steps occur in several plans: the
 // trial keeps the few plans that together have all steps, runs them in turns, and records the

@@ -1,5 +1,5 @@
 // Building blocks of norm_kernels.inl: vectors of 8 values, written with the compiler's vector
-// extensions, and the division of a plane into vectors.
+// extensions, and the partition of a plane into vectors.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

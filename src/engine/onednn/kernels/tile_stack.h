@@ -51,7 +51,7 @@ struct Stack {
   }
 };
 
-/// The division of a map into tiles.
+/// The partition of a map into tiles.
 struct Grid {
   std::size_t images;
   std::size_t height;
@@ -113,7 +113,7 @@ struct ConvolveScratch {
   std::size_t thread;
 };
 
-/// The division of backward_weights among threads: each has some input and some output channels,
+/// The partition of backward_weights among threads: each has some input and some output channels,
 /// and none waits for another.
 struct ThreadGrid {
   explicit ThreadGrid(std::size_t threads) : in(1) {
