@@ -23,7 +23,7 @@ nlohmann::json config_file(const TrainConfig& config, const RunPlan& plan) {
   json.update({{"planned_iterations", plan.iterations},
                {"parameters", plan.parameters},
                {"gradient_bytes", plan.gradient_bytes}});
-  if (!plan.arithmetic.empty()) json["arithmetic"] = plan.arithmetic;
+  if (!plan.numeric_environment.empty()) json["arithmetic"] = plan.numeric_environment;
   return json;
 }
 

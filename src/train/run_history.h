@@ -18,9 +18,9 @@ namespace lockstep::internal::train {
 /// What config.json records beside the options.
 struct RunPlan {
   std::size_t iterations = 0;
-  std::size_t parameters = 0;      ///< tensors whose gradients are kept equal
-  std::size_t gradient_bytes = 0;  ///< bytes of all these gradients
-  models::Metadata arithmetic{};   ///< see numeric_environment.h
+  std::size_t parameters = 0;              ///< tensors whose gradients are kept equal
+  std::size_t gradient_bytes = 0;          ///< bytes of all these gradients
+  models::Metadata numeric_environment{};  ///< see numeric_environment.h
 };
 
 /// Where a start of a run begins.

@@ -99,7 +99,7 @@ RunState Worker::state() {
   std::deque<Row> rows = replicated_->rows_until(done_);
   return {{.iteration = done_,
            .state = replica_.own_state(),
-           .arithmetic = numeric_environment(),
+           .numeric_environment = numeric_environment(),
            .policy_state = policy_state_,
            .unfinished = start_.unfinished || !rows.empty()},
           std::move(rows)};
@@ -125,7 +125,7 @@ void Worker::restore(const Checkpoint& checkpoint, const std::string& source) {
   feed_.skip(done_);
   const std::string changed =
       config_.shards > 0
-          ? differences_on_ranks(group_, checkpoint.arithmetic, numeric_environment(),
+          ? differences_on_ranks(group_, checkpoint.numeric_environment, numeric_environment(),
                                  elastic_ ? elastic_->workers : std::vector<int>{})
           : "";
   if (group_.rank() == 0 && !changed.empty())
@@ -183,7 +183,7 @@ void Worker::resume() {
 }
 
 RunPlan Worker::plan() const {
-  RunPlan plan{.iterations = planned_iterations(), .arithmetic = numeric_environment()};
+  RunPlan plan{.iterations = planned_iterations(), .numeric_environment = numeric_environment()};
   for (const sync::Parameter& parameter : replica_.engine().parameters()) {
     plan.parameters += 1;
     plan.gradient_bytes += parameter.count * size_of(config_.type());
@@ -204,7 +204,7 @@ void Worker::save_checkpoint() {
   flush_records();
   Checkpoint checkpoint{.iteration = done_,
                         .state = replica_.state(),
-                        .arithmetic = numeric_environment(),
+                        .numeric_environment = numeric_environment(),
                         .policy_state = epoch_policy_.state()};
   if (group_.rank() != 0) return;
   try {

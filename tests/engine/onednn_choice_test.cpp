@@ -267,7 +267,7 @@ TEST(OnednnChoicesFile, IsInTheUsersCacheFolder) {
   }
   const testing::EnvironmentVariable cache("XDG_CACHE_HOME", std::nullopt);
   EXPECT_EQ(choices_file(), "/home/somebody/.cache/lockstep/convolutions.json");
-  const testing::EnvironmentVariable nobody("HOME", std::nullopt);
+  const testing::EnvironmentVariable no_home("HOME", std::nullopt);
   EXPECT_EQ(choices_file(), "");
 }
 

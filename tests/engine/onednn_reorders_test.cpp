@@ -64,7 +64,7 @@ class OnednnReorders : public ::testing::TestWithParam<ReorderCase> {
  protected:
   void SetUp() override {
     if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2 && GetParam().model == "vgg11"sv)
-      GTEST_SKIP() << "oneDNN's code for AVX2 wants maps of 2×2 in plain layout";
+      GTEST_SKIP() << "oneDNN's code for AVX2 needs maps of 2×2 in plain layout";
   }
 
   const Plans plans_{GetParam()};

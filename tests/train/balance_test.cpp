@@ -24,7 +24,7 @@ TEST(BatchSplit, GivesEveryWorkerAnImage) {
 }
 
 /// No other split ends earlier: all splits over three workers are tried.
-TEST(BatchSplit, IsTheFastestDivision) {
+TEST(BatchSplit, IsTheFastestSplit) {
   const std::vector<double> speeds{3.7, 1.1, 2.9};
   const double found = seconds_of(split_by_speed(speeds, 23), speeds);
   for (std::size_t a = 1; a < 22; ++a)
@@ -33,15 +33,15 @@ TEST(BatchSplit, IsTheFastestDivision) {
 }
 
 TEST(BatchSplit, SlicesCoverTheBatchOnce) {
-  const BatchSplit division{1, 40, 3, 20};
+  const BatchSplit split{1, 40, 3, 20};
   for (std::size_t count : {0u, 1u, 5u, 63u, 64u, 100u}) {
     std::size_t end = 0;
     for (int worker = 0; worker < 4; ++worker) {
-      const data::Range slice = slice_of_worker(division, count, worker);
+      const data::Range slice = slice_of_worker(split, count, worker);
       EXPECT_EQ(slice.begin, end);
       end = slice.end;
       if (count == 64) {
-        EXPECT_EQ(slice.size(), division[static_cast<std::size_t>(worker)]);
+        EXPECT_EQ(slice.size(), split[static_cast<std::size_t>(worker)]);
       }
     }
     EXPECT_EQ(end, count);

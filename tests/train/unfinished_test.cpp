@@ -154,7 +154,7 @@ TEST_F(UnfinishedTest, OnlyAStepCanBeUnfinished) {
 TEST_F(UnfinishedTest, ARankWithAnotherNumericEnvironmentIsNamed) {
   TrainConfig config = config_in("run");
   std::vector<std::optional<RunState>> states = lose_after(config, 3);
-  states[1]->checkpoint.arithmetic["processor"] = "Abacus 1";
+  states[1]->checkpoint.numeric_environment["processor"] = "Abacus 1";
   config.transport = "shm";
   config.elastic = true;
   std::string notices;

@@ -108,7 +108,7 @@ std::string format_checkpoint(const TrainConfig& config, const Checkpoint& check
   metadata["format"] = kFormat;
   metadata["iteration"] = std::to_string(checkpoint.iteration);
   if (checkpoint.unfinished) metadata[kUnfinished] = kIsDue;
-  add_numeric_environment(checkpoint.arithmetic, metadata);
+  add_numeric_environment(checkpoint.numeric_environment, metadata);
   metadata.insert(checkpoint.policy_state.begin(), checkpoint.policy_state.end());
   return models::format_with_checksum(checkpoint.state, metadata, source);
 }
@@ -128,7 +128,7 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
   checkpoint.iteration = *iteration;
   checkpoint.unfinished = *iteration > 0 && metadata[kUnfinished] == kIsDue;
   metadata.erase(kUnfinished);
-  checkpoint.arithmetic = numeric_environment_in(metadata);
+  checkpoint.numeric_environment = numeric_environment_in(metadata);
   checkpoint.file = source;
   checkpoint.policy_state = std::move(metadata);
   return checkpoint;

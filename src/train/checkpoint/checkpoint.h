@@ -23,7 +23,7 @@ namespace lockstep::internal::train {
 struct Checkpoint {
   std::size_t iteration = 0;  ///< iterations done
   std::vector<models::StoredTensor> state;
-  models::Metadata arithmetic{};  ///< see numeric_environment.h
+  models::Metadata numeric_environment{};  ///< see numeric_environment.h
   std::filesystem::path file{};
   std::string passed_over{};        ///< why newer files were not taken; empty if there are none
   models::Metadata policy_state{};  ///< see EpochPolicy::state()

@@ -19,24 +19,24 @@ constexpr std::string_view kPrefix = "arithmetic: ";
 models::Metadata numeric_environment_of(const TrainConfig& config, const engine::Engine& engine,
                                         const models::Metadata& libraries) {
   if (config.shards == 0) return {};
-  models::Metadata arithmetic = libraries;
-  arithmetic["processor"] = launch::describe_machine().processor;
-  arithmetic["vector unit"] = name_of(vector_unit());
-  arithmetic["threads a worker"] = std::to_string(config.threads_per_worker());
-  arithmetic["engine"] = engine.name();
-  arithmetic["convolutions"] = config.convolution_choice();
-  return arithmetic;
+  models::Metadata environment = libraries;
+  environment["processor"] = launch::describe_machine().processor;
+  environment["vector unit"] = name_of(vector_unit());
+  environment["threads a worker"] = std::to_string(config.threads_per_worker());
+  environment["engine"] = engine.name();
+  environment["convolutions"] = config.convolution_choice();
+  return environment;
 }
 
-void add_numeric_environment(const models::Metadata& arithmetic, models::Metadata& metadata) {
-  for (const auto& [name, value] : arithmetic) metadata[std::string(kPrefix) + name] = value;
+void add_numeric_environment(const models::Metadata& environment, models::Metadata& metadata) {
+  for (const auto& [name, value] : environment) metadata[std::string(kPrefix) + name] = value;
 }
 
 models::Metadata numeric_environment_in(const models::Metadata& metadata) {
-  models::Metadata arithmetic;
+  models::Metadata environment;
   for (const auto& [name, value] : metadata)
-    if (name.starts_with(kPrefix)) arithmetic[name.substr(kPrefix.size())] = value;
-  return arithmetic;
+    if (name.starts_with(kPrefix)) environment[name.substr(kPrefix.size())] = value;
+  return environment;
 }
 
 std::string differences(const models::Metadata& then, const models::Metadata& now) {

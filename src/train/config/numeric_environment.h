@@ -20,7 +20,7 @@ models::Metadata numeric_environment_of(const TrainConfig& config, const engine:
                                         const models::Metadata& libraries);
 
 /// Adds it to the metadata of a file, with a prefix before each name, and reads it back.
-void add_numeric_environment(const models::Metadata& arithmetic, models::Metadata& metadata);
+void add_numeric_environment(const models::Metadata& environment, models::Metadata& metadata);
 models::Metadata numeric_environment_in(const models::Metadata& metadata);
 
 /// "processor was A and is B; …": the values that differ, of names that both have. Empty if none
