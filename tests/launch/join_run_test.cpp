@@ -111,7 +111,7 @@ TEST(Join, UnknownTransportErrorListsTheTransports) {
   StoreServer server({"127.0.0.1", 0}, "");
   server.start();
   const Variables place(rank_of_two(1, server.address().port, {{"LOCKSTEP_TRANSPORT", "pigeon"}}));
-  expect_error<UsageError>([&] { init(); }, {"no transport 'pigeon'", "auto, ", "shm"});
+  expect_error<UsageError>([&] { init(); }, {"unknown transport 'pigeon'", "auto, ", "shm"});
 }
 
 }  // namespace lockstep::internal::launch

@@ -26,7 +26,7 @@ def _run(*command, check=True):
 def why_not():
     """Returns why this machine cannot have a cluster; None if it can."""
     if os.geteuid() != 0:
-        return "only root may make network namespaces"
+        return "only root may create network namespaces"
     for tool, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
         if shutil.which(tool) is None:
             return f"{tool} is missing: install {package}"
@@ -34,7 +34,7 @@ def why_not():
         with Cluster(1) as cluster:
             cluster.call(0, ["unshare", "--pid", "--fork", "--mount-proc", "true"])
     except RuntimeError as error:
-        return f"this machine permits no network namespaces: {error}"
+        return f"this machine does not permit network namespaces: {error}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""lockstep scale --hosts: a study on simulated hosts, which are removed afterwards."""
+"""lockstep scale --hosts: a study on emulated hosts, which are removed afterwards."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ def namespace_of(process):
 
 
 def devices():
-    """The network devices of this machine, outside of the simulated hosts."""
+    """The network devices of this machine, outside of the emulated hosts."""
     return {path.name for path in pathlib.Path("/sys/class/net").iterdir()}
 
 
