@@ -14,9 +14,12 @@ struct FileLine {
   bool whole = true;       ///< false for a last line without a newline
 };
 
+enum class LongLines { refused, skipped };
+
 /// Calls `take` with each line in turn; the text is valid until `take` returns. Throws FileError if
-/// the file cannot be read or has a line of more than a megabyte.
+/// the file cannot be read or has a line of more than a megabyte that is not to be skipped.
 void for_each_line(const std::filesystem::path& file,
-                   const std::function<void(const FileLine&)>& take);
+                   const std::function<void(const FileLine&)>& take,
+                   LongLines long_lines = LongLines::refused);
 
 }  // namespace lockstep::internal

@@ -18,14 +18,18 @@ namespace {
 /// A file with larger iteration numbers is damaged.
 constexpr std::size_t kMostIterations = 10'000'000;
 
-/// Calls `take` with each well-formed line; skips the others.
+/// Calls `take` with each well-formed line. Skips the others, such as those of a file that a host
+/// left damaged when it crashed.
 void for_each_sound_line(
     const std::filesystem::path& file,
     const std::function<void(const MetricsLine&, std::string_view text)>& take) {
   MetricsLine parsed;
-  for_each_line(file, [&](const FileLine& line) {
-    if (parse_metrics_line(line.text, parsed).empty()) take(parsed, line.text);
-  });
+  for_each_line(
+      file,
+      [&](const FileLine& line) {
+        if (parse_metrics_line(line.text, parsed).empty()) take(parsed, line.text);
+      },
+      LongLines::skipped);
 }
 
 /// Calls `take` with each iteration line whose numbers are all present and finite.

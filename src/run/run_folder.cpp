@@ -42,8 +42,10 @@ std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, s
 }
 
 void RunFolder::add_iterations(int rank, std::span<const Record> records) {
-  for (const Record& record : records) add_line(metrics_line("iteration", rank, record));
-  write_lines();  // so that a killed run leaves its metrics; flush() reports errors
+  std::string lines;
+  for (const Record& record : records)
+    lines += metrics_line("iteration", rank, record).dump() + '\n';
+  add(lines);
 }
 
 void RunFolder::add_epoch(int rank, std::span<const Record> records) {
@@ -55,20 +57,17 @@ void RunFolder::add_epoch(int rank, std::span<const Record> records) {
     sum.samples += record.samples;
     sum.times += record.times;
   }
-  add_line(metrics_line("epoch", rank, sum));
+  add(metrics_line("epoch", rank, sum).dump() + '\n');
 }
 
 void RunFolder::add_test(const Record& test) {
-  add_line(metrics_line("test", 0, test));
+  add(metrics_line("test", 0, test).dump() + '\n');
 }
 
-void RunFolder::add_line(const nlohmann::json& line) {
-  lines_ += line.dump() + '\n';
-}
-
-void RunFolder::write_lines() {
+void RunFolder::add(const std::string& lines) {
+  lines_ += lines;
   std::string_view left = lines_;
-  lost_ = !write_from(metrics_.get(), left) || lost_;
+  lost_ = !write_from(metrics_.get(), left) || lost_;  // flush() reports it
   lines_.erase(0, lines_.size() - left.size());
   lines_.resize(lines_.find('\n') + 1);  // a line that was begun is completed later
 }
@@ -78,7 +77,7 @@ void RunFolder::write_trace(const std::string& trace) {
 }
 
 void RunFolder::flush() {
-  write_lines();
+  add("");  // the rest of a line that a full disk cut off
   if (!std::exchange(lost_, false)) return;
   throw FileError(fmt::format("{}: could not be written completely: is the disk full?",
                               (folder_ / "metrics.jsonl").string()));

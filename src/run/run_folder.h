@@ -57,8 +57,8 @@ class RunFolder {
   void finish(const Summary& summary);
 
  private:
-  void add_line(const nlohmann::json& line);
-  void write_lines();
+  /// Adds lines and writes them at once, so that a killed run leaves its metrics.
+  void add(const std::string& lines);
 
   const std::filesystem::path folder_;
   UniqueFd metrics_;

@@ -54,5 +54,35 @@ TEST(RunFolder, AppendsToTheMetricsOfAResumedRun) {
   EXPECT_EQ(nlohmann::json::parse(lines[2]).at("kind"), "test");
 }
 
+TEST(RunFolder, KeepsTheEpochAndTheTestOfARunThatAnExceptionEnds) {
+  const testing::TemporaryFolder folder;
+  try {
+    RunFolder run(folder.path(), nlohmann::json::object(), {});
+    run.add_epoch(0, std::vector{iteration(1), iteration(2)});
+    run.add_test(iteration(2));
+    throw Error("the weights cannot be saved");
+  } catch (const Error&) {
+  }
+  const auto lines = split(read_file(folder.path() / "metrics.jsonl"), '\n');
+  ASSERT_EQ(lines.size(), 3u) << "two lines and the end of the second";
+  EXPECT_EQ(nlohmann::json::parse(lines[0]).at("kind"), "epoch");
+  EXPECT_EQ(nlohmann::json::parse(lines[1]).at("kind"), "test");
+}
+
+TEST(RunFolder, ResumesBehindDamagedMetrics) {
+  const testing::TemporaryFolder folder;
+  RunFolder(folder.path(), nlohmann::json::object(), {})
+      .add_iterations(0, std::vector{iteration(1)});
+  const std::filesystem::path metrics = folder.path() / "metrics.jsonl";
+  const std::string sound = read_file(metrics);
+  const std::string zeros((3 << 20) + 1, '\0');  // longer than any line; a crash of the host
+  for (const std::string& damaged : {sound + zeros, sound + zeros + '\n' + sound}) {
+    write_file(metrics, damaged);
+    RunFolder(folder.path(), nlohmann::json::object(), {.iterations = 1});
+    EXPECT_EQ(read_file(metrics).find(sound), 0u);
+    EXPECT_LT(read_file(metrics).size(), 3 * sound.size());
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::internal::run
