@@ -33,6 +33,7 @@ constexpr std::pair<std::string_view, Topology> kTopologies[] = {
 void write_request(const std::string& path, const simulate::Request& request,
                    const Pattern& pattern) {
   const UniqueFd file = open_file(path, O_WRONLY | O_TRUNC);
+  if (!file) throw FileError(fmt::format("{}: cannot open: {}", path, last_system_error()));
   auto append = [&](const auto* values, std::size_t count) {
     write_all(file.get(), {reinterpret_cast<const char*>(values), count * sizeof *values}, path);
   };
