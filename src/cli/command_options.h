@@ -23,7 +23,7 @@ class CommandOptions {
   CommandOptions& operator=(const CommandOptions&) = delete;
 
   /// Reads --config, if given, and checks every value. The record of a run does not set the options
-  /// `elsewhere`, which a launcher decides. Call it after parsing, before use. Throws UsageError,
+  /// `elsewhere`, which a launcher or the command decides. Call it after parsing, before use. Throws UsageError,
   /// or FileError for a file that cannot be read.
   void finish(const std::set<std::string>& elsewhere = {});
 

@@ -38,7 +38,9 @@ no-shuffle = true
   `compare` and `scale` ignore the options that they do not have, and `scale` also the numbers of workers and images.
 - The file of `launch` has the options of `launch`. A program that `launch` starts reads its own files.
 - `config.json` has the `threads`, `algorithm` and `conv` that other options resulted in. If one of those options
-  (`--workers`, `--shards`, `--sync`) is on the command line, they are determined again.
+  (`--workers`, `--shards`, `--sync`) is on the command line, they are determined again. `compare` always determines
+  `threads` again.
+- With `--epochs` on the command line, the `iterations` of a `config.json` do not apply.
 - If a launcher started the workers, `train` uses its number of workers, not that of the file.
 )";
 

@@ -1,5 +1,6 @@
 """Options from files (--config), and the page that lists all options."""
 import json
+import os
 import pathlib
 import unittest
 
@@ -64,6 +65,16 @@ class Config(ProgramTest):
         self.assertEqual((config["sync"], config["algorithm"], config["iterations"]), ("all-reduce", "tree", 5))
         self.assertEqual(len((self.folder / "tree/metrics.jsonl").read_text().split('"kind":"iteration"')) - 1, 10)
         self.run_program("compare", "--config", "ring/config.json", "--methods", "gather-scatter", "--run-dir", "compared")
+
+    def test_one_worker_of_compare_has_all_cores_whatever_the_record(self):
+        self.write(JOB)
+        threads = len(os.sched_getaffinity(0)) + 1  # no number that compare would choose
+        self.run_program("train", "--config", "job.toml", "--threads", threads, "--run-dir", "first")
+        self.run_program("compare", "--config", "first/config.json", "--methods", "ddp", "--run-dir", "record")
+        self.run_program("compare", "--config", "job.toml", "--methods", "ddp", "--run-dir", "file")
+        for run in ("alone", "ddp"):
+            self.assertNotEqual(self.config_of(f"record/{run}")["threads"], threads)
+            self.assertEqual(*[self.config_of(f"{study}/{run}")["threads"] for study in ("record", "file")])
 
     def test_options_that_follow_from_shards_are_not_taken_from_a_record(self):
         self.write(JOB)

@@ -102,7 +102,7 @@ void run_mistakes(const CompareCommand& command) {
 
 void check(CompareCommand& options) {
   CommandOptions& given = *options.options;
-  given.finish();
+  given.finish({"--threads"});  // a record's are those of its workers; one worker has more
   if (options.job.run_dir.empty()) options.job.run_dir = default_run_dir("compare");
   if (options.job.model != default_job().model) use_defaults_of_large_models(given, options.job);
   if (options.mistakes && !options.job.compress.empty())
