@@ -5,6 +5,7 @@ import pathlib
 import re
 import resource
 import select
+import shutil
 import signal
 import time
 import unittest
@@ -98,6 +99,20 @@ class Stopped(StoppedTraining):
         hashes = {json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
                   for run in ["shm", "thread", "whole"]}
         self.assertEqual(len(hashes), 1)
+
+    def test_a_rate_that_spans_the_iterations_can_be_resumed(self):
+        job = ["train", *SMALL, "--schedule", "cosine", "--iterations", 9, "--checkpoint-every", 3, "--trace", 0]
+        self.run_program(*job, "--run-dir", "whole")
+        shutil.copytree(self.folder / "whole", self.folder / "cut")
+        for checkpoint in (self.folder / "cut" / "checkpoints").glob("*9.safetensors"):
+            checkpoint.unlink()
+        output, errors = self.run_program(*job, "--run-dir", "cut", "--resume")
+        self.assertEqual(errors, "")
+        hashes = [json.loads((self.folder / run / "summary.json").read_text())["weights_sha256"]
+                  for run in ("whole", "cut")]
+        self.assertEqual(*hashes)
+        _, errors = self.run_program(*job, "--iterations", 12, "--run-dir", "cut", "--resume", code=2)
+        self.assertIn("--iterations", errors)
 
     def test_two_runs_in_one_folder_do_not_mix(self):
         for transport in ["shm", "thread"]:

@@ -224,6 +224,7 @@ void finish_options(TrainCommand& command, const launch::Place& place,
   config.restarted = launch::restarts_so_far() > 0;
   if (config.resume && config.run_dir.empty())
     throw UsageError("--resume needs --run-dir: the folder of the run to resume");
+  resolve_training_length(given, config);  // a checkpoint of another length cannot be resumed
   // Before the workers meet. The folder may exist on the host of rank 0 only.
   if (!config.run_dir.empty() && place.rank == 0) require_ready(config);
   if (config.run_dir.empty()) config.run_dir = default_run_dir("train");

@@ -5,9 +5,12 @@
 
 namespace lockstep::internal::cli {
 
-void finish_train_options(const CommandOptions& options, train::TrainConfig& config) {
-  // --iterations alone: as many epochs as they need.
+void resolve_training_length(const CommandOptions& options, train::TrainConfig& config) {
   if (options.asked_for("--iterations") && !options.asked_for("--epochs")) config.epochs = 0;
+}
+
+void finish_train_options(const CommandOptions& options, train::TrainConfig& config) {
+  resolve_training_length(options, config);
   if (config.command.empty()) config.command = typed_command();
   config.validate();
 }

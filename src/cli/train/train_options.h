@@ -6,6 +6,9 @@
 
 namespace lockstep::internal::cli {
 
+/// With --iterations alone, training takes as many epochs as they need.
+void resolve_training_length(const CommandOptions& options, train::TrainConfig& config);
+
 /// Applies and checks the options: call it after CommandOptions::finish(), before use. Throws
 /// UsageError.
 void finish_train_options(const CommandOptions& options, train::TrainConfig& config);
