@@ -70,6 +70,7 @@ PlannedRun plan_run(const ScaleJob& job, std::size_t batch, const std::string& m
                  .config = with_method(job.job, method)};
   if (job.methods.size() > 1 && workers > 1) run.name += "-" + method;
   run.config.workers = workers;
+  run.config.servers = std::min(run.config.servers, workers);
   run.config.batch = batch * static_cast<std::size_t>(workers);
   run.config.limit = run.images;
   run.config.run_dir = job.job.run_dir / run.name;

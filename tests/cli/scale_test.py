@@ -44,6 +44,14 @@ class Scale(ProgramTest):
             self.assertEqual(run["iterations"], 2 * 256 // run["global_batch"])
             self.assertEqual(run["threads"], runs[0]["threads"], "every worker has the same number of threads")
 
+    def test_several_servers_are_at_most_as_many_as_workers(self):
+        self.run_scale("--sync", "server", "--servers", 2, "--workers", "1,2", "--batches", 64)
+        servers = [json.loads((self.folder / "run" / run / "config.json").read_text())["servers"]
+                   for run in ("w1-b64", "w2-b64")]
+        self.assertEqual(servers, [1, 2])
+        _, errors = self.run_program("scale", "--sync", "server", "--servers", 3, "--workers", "1,2", code=2)
+        self.assertIn("--servers is 3: it must be from 1 to 2, the number of workers", errors)
+
     def test_speedup_and_efficiency_follow_from_the_times(self):
         _, result = self.run_scale("--workers", "1,2", "--batches", "32")
         one, two = result["scaling"]["points"]

@@ -145,6 +145,9 @@ void finish_scale_options(ScaleCommand& options) {
   if (study.job.run_dir.empty()) study.job.run_dir = default_run_dir("scale");
   if (study.job.model != kSmallModel) measure_few_iterations(given, study.job);
   finish_hosts(options);
+  // The options that all runs have in common must suit the largest of them.
+  for (int workers : study.workers) study.job.workers = std::max(study.job.workers, workers);
+  study.job.batch = std::max(study.job.batch, static_cast<std::size_t>(study.job.workers));
   finish_train_options(given, study.job);
   require_writable_results(study.job);
   if (!given.given("--methods")) study.methods = {study.job.sync};
