@@ -1,5 +1,7 @@
 #include "report/tables.h"
 
+#include <lockstep/error.h>
+
 #include "report/numbers.h"
 #include "report/post_mortem.h"
 #include "run/post_mortem_file.h"
@@ -173,7 +175,11 @@ std::vector<TextTable> all_tables_of(const Source& source) {
   for (const Run& run : source.runs) {
     const std::filesystem::path file = run.path / run::kPostMortemFile;
     if (!std::filesystem::exists(file)) continue;
-    tables.push_back(post_mortem_table(file));
+    try {
+      tables.push_back(post_mortem_table(file));
+    } catch (const FileError& error) {  // the other tables are still useful
+      tables.push_back({.title = "Post-mortem", .columns = {"error"}, .rows = {{error.what()}}});
+    }
     if (source.runs.size() > 1) tables.back().title += ": " + run.name;
   }
   return tables;

@@ -225,6 +225,15 @@ class Report(ProgramTest):
         self.assertIn("none: there is no such folder", errors)
         self.assertFalse((self.folder / "other").exists())
 
+    def test_a_damaged_post_mortem_leaves_the_other_tables(self):
+        self.run_program("train", *SMALL, "--run-dir", "run")
+        (self.folder / "run" / "postmortem.json").write_text("{")
+        self.run_program("report", "run", "--csv", "csv", "--markdown", "tables.md")
+        tables = self.tables("csv")
+        self.assertEqual(set(tables), {"ranks.csv", "summary.csv", "post-mortem.csv"})
+        self.assertIn("postmortem.json", tables["post-mortem.csv"][0]["error"])
+        self.assertIn("postmortem.json", (self.folder / "tables.md").read_text())
+
     def expect_incomplete(self, page):
         (run,) = page["runs"]
         self.assertIsNone(run["summary"])
