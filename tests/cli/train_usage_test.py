@@ -82,6 +82,7 @@ class BadUsage(ProgramTest):
         self.expect_refused("train --epochs 0", "nothing to train")
         self.expect_refused("train --lr nan", "--lr is nan")
         self.expect_refused("train --momentum -1", "--momentum is -1")
+        self.expect_refused("train --momentum 1", "--momentum is 1")
 
     def test_contradictions_are_named(self):
         self.expect_refused("train --sync ring --algorithm star", "contradicts")
