@@ -73,13 +73,13 @@ TEST(TableExport, AsCsvQuotesSpecialCharacters) {
 TEST(TableExport, AsMarkdownIsATableWithExplanations) {
   EXPECT_EQ(to_markdown({.title = "Sync methods",
                          .columns = {"method", {"time", "median | of all"}, "exit"},
-                         .rows = {{"a*b|c<d>", "1.5 s", "died\nearly"}, {"ring", "–", "–"}}}),
+                         .rows = {{"a*b|c<d>", "1.5 s", "died\nearly"}, {"_ring_", "–", "–"}}}),
             "## Sync methods\n"
             "\n"
             "| method | time s | exit |\n"
             "| --- | ---: | --- |\n"
             "| a\\*b\\|c\\<d> | 1.5 | died early |\n"
-            "| ring | | |\n"
+            "| \\_ring\\_ | | |\n"
             "\n"
             "- time s: median \\| of all\n");
 }

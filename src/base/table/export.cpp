@@ -211,7 +211,7 @@ std::string markdown_text(std::string_view text) {
   std::string escaped;
   for (char character : text) {
     if (character == '\n' || character == '\r') character = ' ';
-    if (std::string_view("\\|<*`[&").find(character) != std::string_view::npos) escaped += '\\';
+    if (std::string_view("\\|<*`[&_~").find(character) != std::string_view::npos) escaped += '\\';
     escaped += character;
   }
   return escaped;
