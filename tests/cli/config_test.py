@@ -69,9 +69,11 @@ class Config(ProgramTest):
     def test_one_worker_of_compare_has_all_cores_whatever_the_record(self):
         self.write(JOB)
         threads = len(os.sched_getaffinity(0)) + 1  # no number that compare would choose
-        self.run_program("train", "--config", "job.toml", "--threads", threads, "--run-dir", "first")
+        self.run_program("train", "--config", "job.toml", "--workers", 2, "--threads", threads, "--run-dir",
+                         "first")
         self.run_program("compare", "--config", "first/config.json", "--methods", "ddp", "--run-dir", "record")
-        self.run_program("compare", "--config", "job.toml", "--methods", "ddp", "--run-dir", "file")
+        self.run_program("compare", "--config", "job.toml", "--workers", 2, "--methods", "ddp", "--run-dir",
+                         "file")
         for run in ("alone", "ddp"):
             self.assertNotEqual(self.config_of(f"record/{run}")["threads"], threads)
             self.assertEqual(*[self.config_of(f"{study}/{run}")["threads"] for study in ("record", "file")])
