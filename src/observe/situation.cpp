@@ -11,15 +11,11 @@ Breakdown break_down(const Situation& situation) {
   for (const RankMeasures& rank : situation.ranks) mean += rank.times;
   const double ranks = std::max<double>(1, situation.workers());
   for (const auto& [name, part] : kTimes) mean.*part /= ranks;
-  // Two estimates of waiting: the difference in own work, and the measured waits. The second also
-  // covers ranks that lost their core, but includes hidden waits and latency, which are subtracted.
-  const double seen = mean.wait - mean.hidden - latency_of(situation);
-  const double waiting = std::clamp(std::max(situation.waiting, seen), 0.0, mean.exposed);
   return {.total = mean.total,
           .data = mean.data,
           .compute = mean.forward + mean.backward + mean.optimizer,
-          .waiting = waiting,
-          .moving = mean.exposed - waiting};
+          .waiting = mean.wait,
+          .moving = mean.exposed - mean.wait};
 }
 
 double latency_of(const Situation& situation) {

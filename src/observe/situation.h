@@ -22,10 +22,6 @@ struct RankMeasures {
 
 struct Situation {
   std::vector<RankMeasures> ranks;
-  /// Seconds per iteration by which a rank's own work ended before that of the slowest rank,
-  /// averaged over iterations and ranks. The slowest rank may differ between iterations.
-  double waiting = 0;
-
   std::string sync = "ddp";
   std::string transport = "shm";
   std::size_t buckets = 1;    ///< gradient buckets; 1 if the method uses none

@@ -6,7 +6,8 @@
 namespace lockstep::internal::observe {
 
 /// Seconds of one iteration on one rank. data + forward + backward + exposed + optimizer is about
-/// total. Communication that overlaps with backward is hidden, the rest is exposed.
+/// total. Communication that overlaps with backward is hidden, the rest is exposed: waiting for
+/// other ranks (wait), and moving gradients (the rest of exposed).
 struct Times {
   double data = 0;
   double forward = 0;
@@ -14,7 +15,7 @@ struct Times {
   double communication = 0;  ///< inside collectives, during and after backward
   double hidden = 0;         ///< part of communication that overlaps with backward
   double exposed = 0;        ///< time the training thread synchronises gradients after backward
-  double wait = 0;           ///< part of communication spent waiting for the slowest rank
+  double wait = 0;           ///< part of exposed until the last rank had its gradients
   double optimizer = 0;
   double total = 0;
 

@@ -60,7 +60,7 @@ std::vector<TableColumn> run_columns(const Scaling& scaling) {
           {"comm s", "per epoch: inside collectives, including waiting for the slowest worker"},
           {"exposed s", "per epoch: synchronising gradients after backward"},
           {"hidden s", "part of comm s that overlaps with backward"},
-          {"wait s", "part of comm s spent waiting for the slowest worker"},
+          {"wait s", "part of exposed s spent waiting for the slowest worker"},
           {"MB/s", "bytes moved by a worker divided by comm s, mean over the workers"},
           {"of bench %",
            "MB/s relative to bench, which all-reduces the same arrays without computing"}};

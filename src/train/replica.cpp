@@ -90,6 +90,7 @@ run::Record Replica::step(BatchSource& batches, const BeforeUpdate& before_updat
     update(record.times);
   }
   add(group_.counters(), before, record);
+  record.times.wait = std::min(record.times.wait, record.times.exposed);
   return record;
 }
 

@@ -27,24 +27,11 @@ observe::RankMeasures mean_of(const std::vector<run::Record>& records) {
   return mean;
 }
 
-/// See Situation::waiting.
-double mean_waiting(const std::vector<std::vector<run::Record>>& records) {
-  std::vector<double> waiting;
-  for (std::size_t i = first_that_counts(records[0]); i < records[0].size(); ++i) {
-    std::vector<double> own;
-    for (const auto& rank : records)
-      own.push_back(observe::RankMeasures{.times = rank[i].times}.own());
-    waiting.push_back(*std::max_element(own.begin(), own.end()) - observe::mean(own));
-  }
-  return observe::mean(waiting);
-}
-
 }  // namespace
 
 void add_verdict(const std::vector<std::vector<run::Record>>& records,
                  const Circumstances& circumstances, run::Summary& summary) {
   observe::Situation situation{.ranks = {},
-                               .waiting = mean_waiting(records),
                                .sync = summary.sync,
                                .transport = summary.transport,
                                .buckets = circumstances.buckets,

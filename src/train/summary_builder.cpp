@@ -49,13 +49,6 @@ run::Summary describe(const Group& group, const FinishedRun& run) {
   return summary;
 }
 
-double images_trained(const std::vector<std::vector<run::Record>>& records) {
-  double images = 0;
-  for (const auto& rank : records)
-    for (const run::Record& record : rank) images += record.samples;
-  return images;
-}
-
 void add_length_and_speed(const FinishedRun& run, run::Summary& summary) {
   const std::size_t per_epoch = run.feed.batches_per_epoch();
   summary.epochs = 1 + (run.iterations - 1) / per_epoch;
@@ -63,7 +56,6 @@ void add_length_and_speed(const FinishedRun& run, run::Summary& summary) {
   summary.seconds_total = run.seconds;
   summary.seconds_per_epoch =
       run.seconds / static_cast<double>(run.steps) * static_cast<double>(per_epoch);
-  summary.images_per_second = images_trained(run.records) / run.seconds;
   summary.test_loss = run.tester.loss();
   summary.test_accuracy = run.tester.accuracy();
 }

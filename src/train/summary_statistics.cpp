@@ -14,6 +14,7 @@ namespace {
 struct Totals {
   observe::Times times;
   double iterations = 0;
+  double images = 0;
   double bytes = 0;
   double operations = 0;
   double loss_sum = 0;  // these three over the last epoch only
@@ -23,6 +24,7 @@ struct Totals {
   void add(const Totals& other) {
     times += other.times;
     iterations += other.iterations;
+    images += other.images;
     bytes += other.bytes;
     operations += other.operations;
     loss_sum += other.loss_sum;
@@ -31,7 +33,7 @@ struct Totals {
   }
 };
 
-/// Times and bytes exclude the first iteration, which includes one-time setup.
+/// Times, images and bytes exclude the first iteration, which includes one-time setup.
 Totals totals_of(std::span<const run::Record> records, std::span<const run::Record> last_epoch) {
   Totals totals;
   for (const run::Record& record : records.size() > 1 ? records.subspan(1) : records) {
@@ -39,6 +41,7 @@ Totals totals_of(std::span<const run::Record> records, std::span<const run::Reco
     totals.bytes += record.bytes;
     totals.operations += record.operations;
     totals.iterations += 1;
+    totals.images += record.samples;
   }
   for (const run::Record& record : last_epoch) {
     totals.loss_sum += record.loss_sum;
@@ -105,6 +108,8 @@ void summarise(const std::vector<std::vector<run::Record>>& records,
   all.loss_sum = loss_sum_of(last_epoch);
   fill(summary, all);
   summary.seconds_per_iteration = distribution_of(records);
+  summary.images_per_second =
+      ratio(all.images * static_cast<double>(records.size()), all.times.total);
   summary.bandwidth_mbs = ratio(all.bytes, all.times.communication) / 1e6;
 }
 

@@ -50,7 +50,7 @@ Worker::Worker(Group group, const engine::Engines& engines, const TrainConfig& c
       balance_(group_, config.batch),
       tester_(replica_, dataset_),
       epoch_policy_(config.policy, tester_),
-      gatherer_(group_, [this](int rank, std::span<const run::Record> records) {
+      gatherer_(group_, !config.staleness, [this](int rank, std::span<const run::Record> records) {
         history_.keep(rank, records);
       }) {
   if (group_.rank() == 0 && !config.run_dir.empty()) history_.lock(initial_state());

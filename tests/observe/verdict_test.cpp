@@ -38,9 +38,8 @@ Situation equal(int workers, const Times& times) {
 
 /// Rank 1 works for 35 ms; the others work for 21 ms and wait for 14 ms.
 Situation with_a_straggler(int workers) {
-  Situation situation = equal(workers, {.forward = 7, .backward = 14, .exposed = 14});
+  Situation situation = equal(workers, {.forward = 7, .backward = 14, .exposed = 14, .wait = 14});
   situation.ranks[1] = measures({.forward = 21, .backward = 14});
-  situation.waiting = 14 * kMs * (workers - 1) / workers;
   return situation;
 }
 
@@ -87,32 +86,17 @@ TEST(Verdict, SaysWhenAStragglerWaitsForItsData) {
 }
 
 TEST(Verdict, NamesNoRankIfTheSlowestChanges) {
-  Situation situation = equal(4, {.forward = 7, .backward = 14, .exposed = 14});
-  situation.waiting = 13 * kMs;
-  const Verdict verdict = make_verdict(situation);
+  const Verdict verdict =
+      make_verdict(equal(4, {.forward = 7, .backward = 14, .exposed = 14, .wait = 13}));
   EXPECT_EQ(verdict.bottleneck.kind, Limit::straggler);
   EXPECT_EQ(verdict.bottleneck.rank, -1);
   EXPECT_THAT(verdict.text, AllOf(HasSubstr("no rank is always the slowest"),
                                   HasSubstr("22 ms instead of 35 ms")));
 }
 
-TEST(Verdict, CountsMeasuredWaitingBeyondLatencyAndHiddenCommunication) {
-  // The ranks' own work takes equally long, but they do not start at the same time.
-  Situation situation = equal(2, {.forward = 7, .backward = 14, .exposed = 14, .wait = 13});
-  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::straggler);
-  EXPECT_NEAR(make_verdict(situation).bottleneck.share, 13.0 / 35, 1e-3);
-  situation.ranks.assign(
-      2, measures({.forward = 7, .backward = 14, .hidden = 13, .exposed = 14, .wait = 13}));
-  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::compute);
-  situation = equal(2, {.forward = 7, .backward = 14, .exposed = 14, .wait = 13});
-  for (RankMeasures& rank : situation.ranks) rank.latency = 13 * kMs;
-  EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::compute);
-}
-
 TEST(Verdict, ALittleWaitingIsNoStraggler) {
-  Situation situation = equal(2, {.forward = 10, .backward = 10, .exposed = 1});
+  Situation situation = equal(2, {.forward = 10, .backward = 10, .exposed = 1, .wait = 1});
   situation.ranks[1] = measures({.forward = 11, .backward = 10});
-  situation.waiting = 0.5 * kMs;
   EXPECT_EQ(make_verdict(situation).bottleneck.kind, Limit::compute);
 }
 
@@ -215,9 +199,8 @@ Situation oversubscribed(const Times& times) {
 }
 
 TEST(Verdict, NamesOversubscription) {
-  Situation situation = oversubscribed({.forward = 1, .backward = 3, .exposed = 6});
-  situation.waiting = 5 * kMs;
-  const Verdict verdict = make_verdict(situation);
+  const Verdict verdict =
+      make_verdict(oversubscribed({.forward = 1, .backward = 3, .exposed = 6, .wait = 5}));
   EXPECT_EQ(verdict.bottleneck.kind, Limit::oversubscribed);
   EXPECT_THAT(verdict.text,
               AllOf(HasSubstr("4 workers × 1 thread share 2 cores"),
