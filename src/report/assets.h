@@ -14,6 +14,8 @@ extern const std::string_view kPageScripts;
 extern const std::string_view kDataflowScripts;
 /// The scripts of the page of `lockstep predict`.
 extern const std::string_view kPredictScripts;
+/// The scripts of the page of `lockstep bench --example`.
+extern const std::string_view kCollectiveScripts;
 /// Chart.js.
 extern const std::string_view kChartLibrary;
 

@@ -73,4 +73,8 @@ std::string predict_html_of(const nlohmann::json& page) {
   return assembled(page, kPredictScripts);
 }
 
+std::string collective_html_of(const nlohmann::json& page) {
+  return assembled(page, kCollectiveScripts);
+}
+
 }  // namespace lockstep::internal::report

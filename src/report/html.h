@@ -17,4 +17,7 @@ std::string dataflow_html_of(const nlohmann::json& page);
 /// The page of `lockstep predict`. `page` is its JSON result with tables and notes added.
 std::string predict_html_of(const nlohmann::json& page);
 
+/// The page of `lockstep bench --example`. `page` is its JSON result with tables and a lead added.
+std::string collective_html_of(const nlohmann::json& page);
+
 }  // namespace lockstep::internal::report

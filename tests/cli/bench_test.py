@@ -1,9 +1,12 @@
 """lockstep bench: its table and its JSON."""
 import json
+import pathlib
 import shutil
 import unittest
 
 from program import BINARY, ProgramTest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Bench(ProgramTest):
@@ -102,6 +105,51 @@ class BenchUnderMpirun(ProgramTest):
         self.assertEqual(output, "")
         self.assertEqual(len(errors.splitlines()), 1, errors)
         self.assertIn("algorithm 'direct' needs ranks that share memory", errors)
+
+
+class Example(ProgramTest):
+    def test_the_documented_ring(self):
+        output, errors = self.run_program("bench", "--example", "ring", "--workers", 4)
+        self.assertEqual(errors, "")
+        documented = (ROOT / "docs" / "algorithms.md").read_text()
+        self.assertIn(output.split("\n* the sum")[0], documented)
+
+    def test_json_has_every_step(self):
+        output, _ = self.run_program("bench", "--example", "halving-doubling", "--elements", 8, "--json", "-")
+        found = json.loads(output)
+        self.assertEqual((found["algorithm"], found["workers"], found["elements"]), ("halving-doubling", 4, 8))
+        self.assertEqual([chunk["count"] for chunk in found["chunks"]], [2, 2, 2, 2])
+        self.assertEqual([step["phase"] for step in found["steps"]], ["scatter-reduce"] * 2 + ["all-gather"] * 2)
+        self.assertEqual(found["start"]["arrays"][1], list(range(9, 17)))
+        self.assertEqual(found["steps"][0]["messages"][0],
+                         {"from": 0, "to": 1, "first": 4, "elements": [5, 6, 7, 8], "added": True})
+        sums = [sum(column) for column in zip(*found["start"]["arrays"])]
+        self.assertEqual(found["steps"][-1]["arrays"], [sums] * 4)
+        self.assertEqual(found["steps"][-1]["summed_ranks"], [[4] * 8] * 4)
+
+    def test_trees_and_stars_send_whole_arrays(self):
+        for algorithm, steps in [("tree", "2 of reduce and 2 of broadcast"), ("star", "3 of reduce and 3 of broadcast")]:
+            output, _ = self.run_program("bench", "--example", algorithm, "--elements", 1)
+            self.assertIn(f"4 workers sum their arrays of 1 number (4 bytes) in {2 * int(steps[0])} steps: {steps}.", output)
+
+    def test_what_an_example_cannot_do_is_refused(self):
+        for arguments, part in [
+                ("--example direct", "halving-doubling"),
+                ("--example ring --sizes 4K --op barrier", "omit --op and --sizes"),
+                ("--example ring --transport shm", "omit --transport"),
+                ("--example ring --workers 1", "one number of workers, from 2 to 16"),
+                ("--example ring --workers 2,4", "one number of workers"),
+                ("--example ring --workers 17", "from 2 to 16"),
+                ("--example ring --elements 65", "1 to 64"),
+                ("--elements 4", "add --example ring"),
+                ("--html page.html", "add --example ring"),
+                ("--example ring --html no/such/page.html", "no/such")]:
+            with self.subTest(arguments):
+                output, errors = self.run_program("bench", *arguments.split(), code=1 if "such" in arguments else 2)
+                self.assertEqual(output, "")
+                self.assertIn(part, errors)
+        _, errors = self.run_program("launch", "--workers", 2, "--", BINARY, "bench", "--example", "ring", code=2)
+        self.assertIn("without a launcher", errors)
 
 
 class LaunchedBench(ProgramTest):

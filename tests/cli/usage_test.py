@@ -5,7 +5,8 @@ import unittest
 from program import BINARY, ProgramTest
 
 OPTIONS = {
-    "bench": ["--op", "--workers", "--transport", "--algorithm", "--sizes", "--type", "--repeat", "--table", "--json"],
+    "bench": ["--op", "--workers", "--transport", "--algorithm", "--sizes", "--type", "--repeat", "--table",
+              "--example", "--elements", "--html", "--json"],
     "doctor": ["--workers", "--json"],
     "launch": ["--workers", "--grace", "program"],
 }

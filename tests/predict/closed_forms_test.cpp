@@ -4,6 +4,7 @@
 #include <lockstep/error.h>
 
 #include "comm/algorithms.h"
+#include "comm/recording/worked_collective.h"
 #include "predict/bounds.h"
 #include "predict/pattern.h"
 
@@ -65,6 +66,26 @@ TEST(ClosedForms, EqualTheTextbooksForAllReduce) {
     EXPECT_DOUBLE_EQ(all_reduce_seconds(Algorithm::ring, p, n),
                      formula(2 * (p - 1), 2 * part, part));
   }
+}
+
+TEST(ClosedForms, EqualTheMessagesOfWorkedExamples) {
+  constexpr std::size_t kElements = 48;  // cut into equal chunks by all these numbers of ranks
+  constexpr double kBytes = kElements * sizeof(comm::WorkedElement);
+  for (Algorithm algorithm : comm::algorithms_of(Operation::all_reduce, {}))
+    for (int ranks : {2, 3, 4, 6, 8, 12, 16}) {
+      SCOPED_TRACE(fmt::format("{}, {} ranks", name_of(algorithm), ranks));
+      const comm::WorkedCollective example = comm::worked_all_reduce(algorithm, ranks, kElements);
+      std::size_t longest = 0;  // the longest message of each step, summed
+      for (const comm::WorkedStep& step : example.steps)
+        longest += std::max_element(step.messages.begin(), step.messages.end(),
+                                    [](const auto& one, const auto& other) {
+                                      return one.bytes() < other.bytes();
+                                    })
+                       ->bytes();
+      const Cost cost = cost_of({Operation::all_reduce, algorithm, kBytes}, {ranks, 1}, kNetwork);
+      EXPECT_EQ(example.steps.size(), cost.messages);
+      EXPECT_EQ(longest, cost.bytes);
+    }
 }
 
 TEST(ClosedForms, OfALongRingAreItsBytes) {

@@ -10,7 +10,9 @@ from browser import Browser
 
 # Colours of text and of its background, as [red, green, blue] from 0 to 255. Canvases are not included.
 TEXTS = """
-    const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+    // Mixed colours are "color(srgb r g b)", from 0 to 1.
+    const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map((part, at) =>
+        Number(part) * (text.startsWith('color(') && at < 3 ? 255 : 1));
     const behind = (node) => {
         for (let its = node; its; its = its.parentElement) {
             const colour = parse(getComputedStyle(its).backgroundColor);

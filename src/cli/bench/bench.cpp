@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/bench/example.h"
 #include "cli/bench/exchange.h"
 #include "cli/bench/ops.h"
 #include "cli/bench/report.h"
@@ -31,7 +32,8 @@ struct BenchCommand {
   int repeat = 20;
   std::string table;
   std::string json;
-  std::string results;  ///< file for the bench process that started this one under mpirun
+  ExampleOptions example;  ///< without an algorithm, none is shown
+  std::string results;     ///< file for the bench process that started this one under mpirun
 
   // Whether the user gave the options, or the defaults above apply.
   bool workers_given = false;
@@ -130,7 +132,28 @@ int run_for_another_bench(const BenchCommand& command) {
   }
 }
 
+/// `given`: the options on the command line that an example has no use for.
+int show_example(const BenchCommand& command, const std::vector<std::string>& given) {
+  if (!given.empty())
+    throw UsageError(
+        fmt::format("--example shows an all-reduce of whole numbers and times nothing: omit {}",
+                    enumerate(given)));
+  if (launch::find_place().size > 1)
+    throw UsageError("--example runs all workers as threads: start it without a launcher");
+  ExampleOptions options = command.example;
+  if (command.workers_given) options.workers = command.workers.front();
+  if (command.workers_given && (command.workers.size() > 1 || options.workers < 2 ||
+                                options.workers > comm::kMostWorkedRanks))
+    throw UsageError(fmt::format("--example needs one number of workers, from 2 to {}: --workers 4",
+                                 comm::kMostWorkedRanks));
+  options.json = command.json;
+  run_example(options);
+  return kSuccess;
+}
+
 int run_bench(const BenchCommand& command) {
+  if (command.example.elements > 0 || !command.example.html.empty())
+    throw UsageError("--elements and --html are for --example: add --example ring");
   if (!command.results.empty()) return run_for_another_bench(command);
   const BenchPlan plan = plan_of(command);
   for (const std::string& transport : command.transports) require_transport(transport);
@@ -151,36 +174,57 @@ std::vector<std::string> op_names() {
   return names;
 }
 
+void add_example_options(CLI::App& command, ExampleOptions& options) {
+  command
+      .add_option(
+          "--example", options.algorithm,
+          "instead of timing, show every step of an all-reduce of small arrays among 2 to 16 "
+          "workers (4 by default)")
+      ->check(CLI::IsMember(example_names()));
+  command
+      .add_option("--elements", options.elements,
+                  "with --example: numbers in each array; default: as many as workers")
+      ->check(CLI::Range(std::size_t{1}, comm::kMostWorkedElements));
+  command.add_option("--html", options.html,
+                     "with --example: write a page to step through to this file");
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand(
-      "bench", "time collectives over sizes, algorithms and transports, and check their results");
+  CLI::App* command = app.add_subcommand("bench",
+                                         "time collectives over sizes, algorithms and transports, "
+                                         "and check their results; or show the "
+                                         "steps of one");
   auto options = std::make_shared<BenchCommand>();
-  command->add_option("--op", options->op, "the operation to time")
-      ->capture_default_str()
-      ->check(CLI::IsMember(op_names()));
   auto list = [&](const std::string& name, auto& values, const std::string& help) {
     return command->add_option(name, values, help)->delimiter(',')->capture_default_str();
   };
+  CLI::Option* op = command->add_option("--op", options->op, "the operation to time")
+                        ->capture_default_str()
+                        ->check(CLI::IsMember(op_names()));
   CLI::Option* workers =
       list("--workers", options->workers, "world sizes")->check(CLI::Range(1, 1024));
   CLI::Option* transports = list("--transport", options->transports,
                                  fmt::format("{}", fmt::join(transport_list(), ", ")));
-  list("--algorithm", options->algorithms,
-       "star, tree, ring, halving-doubling, direct, hierarchical, native, auto, or all (every "
-       "algorithm of the operation on the transport)");
+  CLI::Option* algorithms =
+      list("--algorithm", options->algorithms,
+           "star, tree, ring, halving-doubling, direct, hierarchical, native, auto, or all (every "
+           "algorithm of the operation on the transport)");
   CLI::Option* sizes = list("--sizes", options->sizes, "bytes on each rank: 4096, 64K, 36M");
-  command->add_option("--type", options->type, "element type")
-      ->capture_default_str()
-      ->check(CLI::IsMember(data_type_names()));
-  command->add_option("--repeat", options->repeat, "number of repetitions; the median is reported")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  command->add_option(
+  CLI::Option* type = command->add_option("--type", options->type, "element type")
+                          ->capture_default_str()
+                          ->check(CLI::IsMember(data_type_names()));
+  CLI::Option* repeat =
+      command
+          ->add_option("--repeat", options->repeat, "number of repetitions; the median is reported")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 1'000'000));
+  CLI::Option* table = command->add_option(
       "--table", options->table,
       "write the table of the fastest algorithms to this file, for LOCKSTEP_AUTO_TABLE; - for "
       "standard output");
+  add_example_options(*command, options->example);
   command->add_option("--json", options->json,
                       "write the result to this file; - for standard output");
   command->add_option("--results", options->results)->group("");  // internal: hidden from users
@@ -188,8 +232,12 @@ void add_bench_command(CLI::App& app, int& code) {
     options->workers_given = workers->count() > 0;
     options->transports_given = transports->count() > 0;
     options->sizes_given = sizes->count() > 0;
+    std::vector<std::string> of_timing;
+    for (const CLI::Option* option : {op, transports, algorithms, sizes, type, repeat, table})
+      if (option->count() > 0) of_timing.push_back(option->get_name());
     try {
-      code = run_bench(*options);
+      code = options->example.algorithm.empty() ? run_bench(*options)
+                                                : show_example(*options, of_timing);
     } catch (...) {
       code = report_exception("lockstep bench");
     }

@@ -52,10 +52,11 @@ function cyclesBody(page) {
         + 'Partial sums (psums) move up the columns and add up to rows of the output. '
         + `Mapping: ${recording.mapping}; `
         + `${plural(recording.mac_width, 'product')} per cycle in each element.`),
-      playerControls(), legendOfColours(),
+      player.stepper.controls, legendOfColours(),
       element('p', { id: 'now', class: 'now', 'aria-live': 'polite' }),
       element('div', { class: 'array-and-output' }, [element('div', { class: 'scroll array-box' }, player.canvas),
         element('div', { class: 'result' }, [element('h3', {}, 'Output so far'), outputPlanes(recording)])])]),
     counterList(),
+    tables(page),
   ];
 }
