@@ -113,7 +113,7 @@ void CommandOptions::read(const ConfigFile& file, const std::set<std::string>& e
     try {
       const run::Option* option = file.recorded ? find_recorded(entry) : find_named(entry);
       if (!option || typed(option->name)) continue;
-      if (file.recorded && is_resolved_anew(*option, elsewhere)) continue;
+      if (file.recorded && must_resolve_again(*option, elsewhere)) continue;
       const bool inverted = option->clears && !file.recorded && entry.value.is_boolean();
       run::set_value(*option, inverted ? nlohmann::json(!entry.value.get<bool>()) : entry.value);
       run::check(*option);
@@ -126,8 +126,8 @@ void CommandOptions::read(const ConfigFile& file, const std::set<std::string>& e
 
 /// Whether the record's value must not be used: a launcher decides it, or this command has other
 /// values of the options that it was resolved from.
-bool CommandOptions::is_resolved_anew(const run::Option& option,
-                                      const std::set<std::string>& elsewhere) const {
+bool CommandOptions::must_resolve_again(const run::Option& option,
+                                        const std::set<std::string>& elsewhere) const {
   const auto differs = [&](const std::string& source) {
     return typed(source) || elsewhere.contains(source) || run::find(others_, source) != nullptr;
   };

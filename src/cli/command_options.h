@@ -23,8 +23,8 @@ class CommandOptions {
   CommandOptions& operator=(const CommandOptions&) = delete;
 
   /// Reads --config, if given, and checks every value. The record of a run does not set the options
-  /// `elsewhere`, which a launcher or the command decides. Call it after parsing, before use. Throws UsageError,
-  /// or FileError for a file that cannot be read.
+  /// `elsewhere`, which a launcher or the command decides. Call it after parsing, before use.
+  /// Throws UsageError, or FileError for a file that cannot be read.
   void finish(const std::set<std::string>& elsewhere = {});
 
   /// Whether the option is on the command line, which takes precedence over the file. False for an
@@ -52,7 +52,7 @@ class CommandOptions {
 
  private:
   void read(const ConfigFile& file, const std::set<std::string>& elsewhere);
-  bool is_resolved_anew(const run::Option& option, const std::set<std::string>& elsewhere) const;
+  bool must_resolve_again(const run::Option& option, const std::set<std::string>& elsewhere) const;
   const run::Option* find_recorded(const ConfigEntry& entry) const;
   const run::Option* find_named(const ConfigEntry& entry) const;
 

@@ -29,7 +29,7 @@ def undisturbed(job):
         return run.weights()
 
 
-def judge(run, fault):
+def classify(run, fault):
     """Returns how the run ended; raises Wrong if the fault does not allow that."""
     code = run.finish()
     if code == 0:
@@ -50,7 +50,7 @@ def strike(job, fault, moment, right, folder):
         run.start(*fault.options, wrapper=fault.wrapper, **fault.settings)
         run.wait_for_iteration(moment)
         fault.strike(run)
-        outcome = judge(run, fault)
+        outcome = classify(run, fault)
         if (weights := run.weights()) != right:
             raise Wrong(f"its weights are {weights[:12]}, not {right[:12]}")
         return outcome

@@ -43,7 +43,7 @@ class Player(DataflowPage):
         first = self.browser.run(PIXELS)
         for _ in range(3):
             self.browser.click("#step")
-        self.assertNotEqual(self.browser.run(PIXELS), first, "the array is drawn anew")
+        self.assertNotEqual(self.browser.run(PIXELS), first, "the array is drawn again")
         self.assertEqual(self.text("#cycle-number"), "cycle 4 of 6")
         self.assertEqual(self.counters(), (16, 4, 9, 2, 0, 2))
         self.assertEqual(self.output(), [["37", "·"], ["67", "·"]])

@@ -157,18 +157,18 @@ TEST(FrozenParameters, AParameterFrozenOnOneRankWhileGradientsAreKeptIsReportedT
 
 TEST(FrozenParameters, AModuleFrozenOnOneRankDuringABackwardOfAnotherIsReportedToAllRanks) {
   run_ranks(RankKind::thread, 2, [](const Group& group) {
-    auto judge = std::make_shared<Branches>();
-    DistributedDataParallel ddp(judge, group, kSmallBuckets);
-    expect_averages(*judge, group);
+    auto observed = std::make_shared<Branches>();
+    DistributedDataParallel ddp(observed, group, kSmallBuckets);
+    expect_averages(*observed, group);
     const torch::Tensor picture = torch::ones({1, 2}, torch::kFloat64).requires_grad_(true);
-    const auto backward = [&] { judge->left(picture).sum().backward(); };
+    const auto backward = [&] { observed->left(picture).sum().backward(); };
     // On rank 1 this backward does not reach the module, so its next one corresponds to rank 0's.
     if (group.rank() == 1) {
-      for (torch::Tensor& parameter : judge->parameters()) parameter.set_requires_grad(false);
+      for (torch::Tensor& parameter : observed->parameters()) parameter.set_requires_grad(false);
       backward();
-      for (torch::Tensor& parameter : judge->parameters()) parameter.set_requires_grad(true);
+      for (torch::Tensor& parameter : observed->parameters()) parameter.set_requires_grad(true);
     }
-    expect_error<Error>([&] { judge->sum().backward(); },
+    expect_error<Error>([&] { observed->sum().backward(); },
                         {"frozen or unfrozen differently on rank 1 than on rank 0"});
   });
 }

@@ -38,7 +38,7 @@ TEST(EarlyStop, PatienceCountsEpochsInARowWithoutASmallerLoss) {
   EarlyStop stop(patience(2));
   EXPECT_EQ(stop.after_epoch(1, 2.0, 0.5), "");
   EXPECT_EQ(stop.after_epoch(2, 2.0, 0.9), "");  // no smaller
-  EXPECT_EQ(stop.after_epoch(3, 1.5, 0.5), "");  // begins anew
+  EXPECT_EQ(stop.after_epoch(3, 1.5, 0.5), "");  // begins again
   EXPECT_EQ(stop.after_epoch(4, 1.6, 0.5), "");
   EXPECT_EQ(stop.after_epoch(5, std::nan(""), 0.5),
             "after epoch 5 the test loss is nan, and was not below 1.5000 in the last 2 "

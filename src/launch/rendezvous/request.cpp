@@ -27,7 +27,7 @@ constexpr const char* kFailed = "cannot join";
 /// How long to wait for ranks that may not arrive, when others have a difference to report.
 constexpr std::chrono::seconds kForTheRest(3);
 /// Limit on the message, because the list of ranks may be long.
-constexpr std::size_t kLongestVerdict = 4096;
+constexpr std::size_t kLongestResult = 4096;
 
 std::string request_key(int rank) {
   return fmt::format("request/{}", rank);
@@ -75,28 +75,28 @@ std::vector<std::optional<Request>> all_requests(comm::Store& store, int workers
   return requests;
 }
 
-std::string verdict_on_lost(int rank, const std::string& how) {
+std::string result_of_lost(int rank, const std::string& how) {
   return fmt::format("{} {}", rank, how);
 }
 
 /// The result that rank 0 publishes: empty if all requests are the same, else −1 and the
 /// difference, or the rank that has ended and how.
-std::string judge(comm::Store& store, int workers, bool elastic, const Deadline& deadline) {
-  std::string verdict;
+std::string compare_all(comm::Store& store, int workers, bool elastic, const Deadline& deadline) {
+  std::string result;
   try {
-    verdict = first_difference(all_requests(store, workers, elastic, deadline));
-    if (!verdict.empty()) verdict = "-1 " + verdict;
+    result = first_difference(all_requests(store, workers, elastic, deadline));
+    if (!result.empty()) result = "-1 " + result;
   } catch (const PeerLostError& lost) {
-    verdict = verdict_on_lost(lost.rank(), lost.what());
+    result = result_of_lost(lost.rank(), lost.what());
   }
-  return verdict.substr(0, kLongestVerdict);
+  return result.substr(0, kLongestResult);
 }
 
-[[noreturn]] void throw_verdict(const std::string& verdict) {
-  const std::size_t space = verdict.find(' ');
-  const std::string text = verdict.substr(std::min(space, verdict.size() - 1) + 1);
+[[noreturn]] void throw_result(const std::string& result) {
+  const std::size_t space = result.find(' ');
+  const std::string text = result.substr(std::min(space, result.size() - 1) + 1);
   const auto lost =
-      static_cast<int>(parse_integer(verdict.substr(0, space), "rank 0's verdict", -1, kMaxRank));
+      static_cast<int>(parse_integer(result.substr(0, space), "rank 0's result", -1, kMaxRank));
   if (lost >= 0) throw PeerLostError(lost, text);
   throw MismatchError(
       fmt::format("the ranks of this run were started differently: {}. Give all of them the same "
@@ -105,7 +105,7 @@ std::string judge(comm::Store& store, int workers, bool elastic, const Deadline&
 }
 
 /// Rank 0 checks only the ranks of its own world: ranks beyond it compare themselves with rank 0.
-std::string judge_against_first(comm::Store& store, int rank, const Deadline& deadline) {
+std::string compare_with_first(comm::Store& store, int rank, const Deadline& deadline) {
   std::vector<std::optional<Request>> requests(static_cast<std::size_t>(rank) + 1);
   requests.front() = request_of(store, 0, deadline);
   requests.back() = request_of(store, rank, deadline);
@@ -139,33 +139,33 @@ void publish_request(comm::Store& store, int rank, const std::vector<std::string
 }
 
 void publish_failure(comm::Store& store, int rank, int workers, const std::string& why) {
-  const std::string reason = why.substr(0, kLongestVerdict);
+  const std::string reason = why.substr(0, kLongestResult);
   publish_request(store, rank, {kFailed, reason});
   if (rank > 0) return store.set(heard_key(rank), "");
-  store.set(kArrival, verdict_on_lost(rank, name_failure(rank, reason)));
+  store.set(kArrival, result_of_lost(rank, name_failure(rank, reason)));
   wait_until_heard(store, workers);
 }
 
 void require_same_requests(comm::Store& store, int rank, int workers, bool elastic,
                            const Deadline& deadline) {
-  std::string verdict;
+  std::string result;
   if (rank == 0) {
-    verdict = judge(store, workers, elastic, deadline);
-    store.set(kArrival, verdict);
+    result = compare_all(store, workers, elastic, deadline);
+    store.set(kArrival, result);
   } else {
     try {
-      verdict = store.get(kArrival, deadline, 0);
+      result = store.get(kArrival, deadline, 0);
     } catch (const PeerLostError&) {
       if (!elastic) throw;
     }
   }
-  if (verdict.empty() && rank > 0 && !elastic) verdict = judge_against_first(store, rank, deadline);
-  if (verdict.empty()) return;
+  if (result.empty() && rank > 0 && !elastic) result = compare_with_first(store, rank, deadline);
+  if (result.empty()) return;
   if (rank == 0)
     wait_until_heard(store, workers);
   else
     store.set(heard_key(rank), "");
-  throw_verdict(verdict);
+  throw_result(result);
 }
 
 }  // namespace lockstep::internal::launch
