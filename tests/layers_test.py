@@ -80,7 +80,7 @@ EDGES = {
     "train/step": "base comm/flight data engine models/weights observe optim run sync sync/methods train/checkpoint "
                   "train/config train/progress",
     "train/policy": "engine run train/checkpoint train/config train/step",
-    "train/record": "run train/policy",
+    "train/record": "base run train/policy",
     "train/elastic": "base run sync train/checkpoint train/config train/record",
     "train": "base comm/flight engine launch/elastic models/weights observe optim run sync train/checkpoint "
              "train/config train/elastic train/policy train/progress train/record train/step",

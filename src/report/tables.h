@@ -12,8 +12,8 @@ namespace lockstep::internal::report {
 /// runs.
 std::vector<TextTable> tables_of(const Source& source);
 
-/// All tables of the page: these, and the ranks of the runs that have a post-mortem, or the error of
-/// an unusable postmortem.json.
+/// All tables of the page: these, and the ranks of the runs that have a post-mortem, or the error
+/// of an unusable postmortem.json.
 std::vector<TextTable> all_tables_of(const Source& source);
 
 }  // namespace lockstep::internal::report

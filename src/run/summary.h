@@ -59,7 +59,7 @@ struct Summary : CommonResults {
   double seconds_per_epoch = 0;
   Distribution seconds_per_iteration;
   double images_per_second = 0;  ///< of all iterations except the first
-  double bandwidth_mbs = 0;  ///< bytes divided by the time inside collectives
+  double bandwidth_mbs = 0;      ///< bytes divided by the time inside collectives
   double test_loss = 0;
   double test_accuracy = 0;
   std::string buffers_sha256;

@@ -135,7 +135,7 @@ TEST_F(PeerSocketsTest, UnexpectedPeerIsAnErrorIfNoOtherConnects) {
   start(1, Deadline::after(std::chrono::seconds(1)));
   const UniqueFd socket = connect_and_send(PeerHello{2, 0}.encode());
   expect_error<TimeoutError>([&] { connected_.get(); },
-                             {"for rank 1 to connect", "it is rank 2, channel 0", "'world'"});
+                             {"for rank 1 to connect", "as rank 2, channel 0", "'world'"});
 }
 
 TEST_F(PeerSocketsTest, UnexpectedPeersDoNotBlockOthers) {

@@ -128,8 +128,8 @@ TEST(HostsRefused, WithoutRoot) {
 }
 
 TEST(HostsRefused, WithAnInvalidNumber) {
-  expect_error<UsageError>([] { NetworkHosts(0, {}); }, {"1 to 200 hosts, not 0"});
-  expect_error<UsageError>([] { NetworkHosts(201, {}); }, {"1 to 200 hosts, not 201"});
+  expect_error<UsageError>([] { NetworkHosts(0, {}); }, {"from 1 to 200, not 0"});
+  expect_error<UsageError>([] { NetworkHosts(201, {}); }, {"from 1 to 200, not 201"});
 }
 
 }  // namespace

@@ -239,9 +239,9 @@ TEST_F(Page, HasItsTablesAsFiles) {
 
 TEST_F(Page, HasNoTablesAsFilesIfAFileIsMalformed) {
   const auto folder = run("a");
-  write_file(folder / "postmortem.json", "[]");
+  write_file(folder / "config.json", "[]");
   testing::expect_error<FileError>([&] { write_csv({folder}, folder_.path() / "csv"); },
-                                   {"postmortem.json"});
+                                   {"config.json"});
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "csv"));
 }
 
