@@ -59,8 +59,10 @@ TEST_P(SafetensorsMalformed, IsRefusedWithAReason) {
 const Malformed kHeaders[] = {
     {"empty", "", "has 0 bytes, too few"},
     {"short", "1234567", "has 7 bytes, too few"},
-    {"header_longer_than_file", little_endian(100) + "{}", "header length of 100 bytes, but 2 follow"},
-    {"header_length_huge", little_endian(~0ull) + "{}", "header length of 18446744073709551615 bytes"},
+    {"header_longer_than_file", little_endian(100) + "{}",
+     "header length of 100 bytes, but 2 follow"},
+    {"header_length_huge", little_endian(~0ull) + "{}",
+     "header length of 18446744073709551615 bytes"},
     {"header_over_limit", file_of("{" + std::string(16 << 20, ' ') + "}"), "16777216 are allowed"},
     {"header_empty", file_of(""), "does not begin with '{'"},
     {"header_is_array", file_of("[]"), "does not begin with '{'"},
