@@ -46,13 +46,14 @@ Count events_of(const Cycle& cycle) {
 }  // namespace
 
 Recording record(const Operands& operands, const Chip& chip, const Mapping& mapping,
-                 Count mac_width) {
+                 Count mac_width, bool serial) {
   const Layer layer = layer_of(operands);
   Recording recording;
   json passes = json::array(), cycles = json::array();
   Count events = 0;
   const SimulationOptions options{
       .mac_width = mac_width,
+      .serial = serial,
       .on_pass = [&](const PassLayout& layout) { passes.push_back(json_of_pass(layout, layer)); },
       .on_cycle =
           [&](const Cycle& cycle) {

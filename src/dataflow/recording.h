@@ -21,6 +21,6 @@ struct Recording {
 
 /// Throws UsageError as simulate does, and for more events than can be recorded.
 Recording record(const Operands& operands, const Chip& chip, const Mapping& mapping,
-                 Count mac_width);
+                 Count mac_width, bool serial = false);
 
 }  // namespace lockstep::internal::dataflow

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace lockstep::internal::dataflow {
@@ -56,7 +57,7 @@ class Simulator {
         images_ = images;
         begin_pass(strip);
         for (Count n = 0; n < images_.count; ++n) run_image(images_.first + n);
-        while (!pending_hops_.empty() || !pending_writes_.empty()) end_cycle();
+        finish_sums();
       }
     }
   }
@@ -105,10 +106,12 @@ class Simulator {
       fetch_inputs(x);
       for (Count f = 0; f < filter_turns(); ++f) {
         std::fill(psums_.begin(), psums_.end(), 0);
-        for (Count c = 0; c < channel_turns(); ++c)
-          for (Count tap = 0; tap < layer_.kernel_width; tap += options_.mac_width)
-            multiply(image, f, c, x, tap);
+        if (options_.serial)
+          multiply_in_turn(image, f, x);
+        else
+          multiply(image, f, x);
         send_up(image, f, x);
+        if (options_.serial) finish_sums();
       }
     }
   }
@@ -121,35 +124,69 @@ class Simulator {
     result_.counters.array.ifmap += words * layer_.kernel_height * columns_ * filter_sets();
   }
 
-  /// One cycle of all elements.
-  void multiply(Count image, Count f, Count c, Count x, Count tap) {
-    const Count count = std::min(options_.mac_width, layer_.kernel_width - tap);
-    for (Count ti = 0; ti < mapping_.t; ++ti)
-      for (Count ri = 0; ri < mapping_.r; ++ri) {
-        const Count filter = f * mapping_.t + ti, channel = c * mapping_.r + ri;
-        if (filter >= filters_.count || channel >= channels_.count) continue;
-        Product product{0,     image, filters_.first + filter, channels_.first + channel, x, tap,
-                        count, 0};
-        multiply_in_set(ti * mapping_.r + ri, product);
-      }
-    ++result_.counters.product_cycles;
-    end_cycle();
+  void finish_sums() {
+    while (!pending_hops_.empty() || !pending_writes_.empty()) end_cycle();
   }
 
-  void multiply_in_set(Count set, Product product) {
-    for (Count j = 0; j < columns_; ++j)
-      for (Count i = 0; i < layer_.kernel_height; ++i) {
-        const Element& element = layout_.elements[static_cast<std::size_t>(number_of(set, i, j))];
-        Value& psum = psums_[static_cast<std::size_t>(element.number)];
-        for (Count s = product.tap; s < product.tap + product.count; ++s)
-          psum += filter_.at(product.filter, product.channel, i, s) *
-                  input_.at(product.image, product.channel, element.input_row,
-                            product.out_column * layer_.stride + s);
-        result_.counters.macs += product.count;
-        product.element = element.number;
-        product.psum = psum;
-        if (options_.on_cycle) cycle_.products.push_back(product);
+  /// All elements at once.
+  void multiply(Count image, Count f, Count x) {
+    for (Count c = 0; c < channel_turns(); ++c)
+      for (Count tap = 0; tap < layer_.kernel_width; tap += options_.mac_width) {
+        for (Count set = 0; set < mapping_.r * mapping_.t; ++set)
+          if (const auto product = product_of(set, image, f, c, x, tap))
+            for (Count j = 0; j < columns_; ++j)
+              for (Count i = 0; i < layer_.kernel_height; ++i)
+                multiply_at(number_of(set, i, j), *product);
+        end_product_cycle();
       }
+  }
+
+  /// One element after another, in the order of their numbers, each with all its products.
+  void multiply_in_turn(Count image, Count f, Count x) {
+    for (Count set = 0; set < mapping_.r * mapping_.t; ++set)
+      for (Count j = 0; j < columns_; ++j)
+        for (Count i = 0; i < layer_.kernel_height; ++i)
+          for (Count c = 0; c < channel_turns(); ++c)
+            for (Count tap = 0; tap < layer_.kernel_width; tap += options_.mac_width)
+              if (const auto product = product_of(set, image, f, c, x, tap)) {
+                multiply_at(number_of(set, i, j), *product);
+                end_product_cycle();
+              }
+  }
+
+  /// The product that the elements of a set make next; none if the last group has no filter or no
+  /// channel for the set.
+  std::optional<Product> product_of(Count set, Count image, Count f, Count c, Count x,
+                                    Count tap) const {
+    const Count filter = f * mapping_.t + set / mapping_.r;
+    const Count channel = c * mapping_.r + set % mapping_.r;
+    if (filter >= filters_.count || channel >= channels_.count) return {};
+    return Product{.element = 0,
+                   .image = image,
+                   .filter = filters_.first + filter,
+                   .channel = channels_.first + channel,
+                   .out_column = x,
+                   .tap = tap,
+                   .count = std::min(options_.mac_width, layer_.kernel_width - tap),
+                   .psum = 0};
+  }
+
+  void multiply_at(Count number, Product product) {
+    const Element& element = layout_.elements[static_cast<std::size_t>(number)];
+    Value& psum = psums_[static_cast<std::size_t>(number)];
+    for (Count s = product.tap; s < product.tap + product.count; ++s)
+      psum += filter_.at(product.filter, product.channel, element.row, s) *
+              input_.at(product.image, product.channel, element.input_row,
+                        product.out_column * layer_.stride + s);
+    result_.counters.macs += product.count;
+    product.element = number;
+    product.psum = psum;
+    if (options_.on_cycle) cycle_.products.push_back(product);
+  }
+
+  void end_product_cycle() {
+    ++result_.counters.product_cycles;
+    end_cycle();
   }
 
   /// Sets of the same filter but different channels are chained: their columns form one chain,
@@ -172,9 +209,12 @@ class Simulator {
     Value sum = psum(chain.back());
     Count when = now_ + 1;
     for (std::size_t at = chain.size() - 1; at > 0; --at, ++when) {
+      const Value received = sum;
       sum += psum(chain[at - 1]);
-      pending_hops_[when].push_back({chain[at], chain[at - 1], image, filter, out_row, x, sum});
+      pending_hops_[when].push_back(
+          {chain[at], chain[at - 1], image, filter, out_row, x, sum, received});
     }
+    if (options_.serial && chain.size() > 1) --when;
     pending_writes_[when].push_back(
         {chain[0], image, filter, out_row, x, sum, channels_.first > 0});
   }

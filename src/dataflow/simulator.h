@@ -9,6 +9,10 @@
 // passes and written there. Products continue meanwhile. A pass begins when the sums of the
 // previous one are in the buffer.
 //
+// With `serial`, the array works as a calculation by hand does: for each x and filter, one element
+// after another makes all its products, then the psums of all columns move up, and only then the
+// next window begins. The top sum is written in the cycle of the last addition.
+//
 // Words arrive from the buffer in the cycle that first needs them. The time on buses is part of the
 // closed form only (row_stationary.h).
 #pragma once
@@ -45,7 +49,8 @@ struct Product {
 struct Hop {
   Count from, to;
   Count image, filter, out_row, out_column;
-  Value sum;  ///< after the addition
+  Value sum;       ///< after the addition
+  Value received;  ///< the psum that moves
 };
 
 /// A sum that is written to the buffer. `read`: it was added to one read from there.
@@ -87,6 +92,7 @@ struct Counters {
 
 struct SimulationOptions {
   Count mac_width = 1;
+  bool serial = false;  ///< one element at a time
   std::function<void(const PassLayout&)> on_pass;
   std::function<void(const Cycle&)> on_cycle;
 };

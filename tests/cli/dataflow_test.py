@@ -1,13 +1,16 @@
 """lockstep dataflow as its users run it: tables, JSON, pages, and what is refused."""
 import json
+import pathlib
 import unittest
 
 from program import ProgramTest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 OPTIONS = ["--model", "--size", "--kernel", "--channels", "--filters", "--stride", "--padding", "--groups", "--batch",
            "--array", "--buffer", "--filter-buffer", "--registers", "--bus", "--energy", "--clock", "--mapping",
            "--least", "--dataflow", "--training", "--example", "--filter", "--input", "--operands", "--random", "--seed",
-           "--mac-width", "--cycles", "--json", "--html"]
+           "--mac-width", "--serial", "--cycles", "--json", "--html"]
 
 
 class Dataflow(ProgramTest):
@@ -33,6 +36,26 @@ class Dataflow(ProgramTest):
         output, _ = self.run_program("dataflow", "--filter=-1,2;0,1", "--input", "1,3,9;2,4,5;0,1,7", "--mac-width", 2)
         self.assertRegex(output, r"(?m)^1 +1·\(-1\)\+3·2 → 5 ")
         self.assertRegex(output, r"(?m)^2 +3·\(-1\)\+9·2 → 15 ")
+
+    def test_the_hand_calculation_one_element_at_a_time(self):
+        options = ["--filter=-1,2;0,1", "--input", "1,3,9;2,4,5;0,1,7", "--mac-width", 2, "--serial"]
+        output, _ = self.run_program("dataflow", *options)
+        documented = (ROOT / "docs" / "dataflow.md").read_text()
+        self.assertIn(output.split("\n\n")[2], documented)
+        found = self.json_of(*options)
+        self.assertEqual([(its["cycle"], its["pe"], its["psum"]) for its in found["cycles"] if its["operation"] == "multiply"],
+                         [(1, 1, 5), (2, 2, 4), (3, 3, 6), (4, 4, 1), (6, 1, 15), (7, 2, 5), (8, 3, 6), (9, 4, 7)])
+        self.assertEqual([(its["cycle"], its["pe"], its["operands"], its["psum"], its["output"])
+                          for its in found["cycles"] if its["operation"] == "add psum"],
+                         [(5, 1, "5+4 (PE2)", 9, "(1,1)"), (5, 3, "6+1 (PE4)", 7, "(2,1)"),
+                          (10, 1, "15+5 (PE2)", 20, "(1,2)"), (10, 3, "6+7 (PE4)", 13, "(2,2)")])
+        self.assertEqual(found["output"], [[[[9, 20], [7, 13]]]])
+
+    def test_serial_prints_as_many_cycles_as_wanted(self):
+        output, _ = self.run_program("dataflow", "--example", "--serial", "--cycles", 3)
+        self.assertRegex(output, r"(?m)^3 +PE2 ")
+        self.assertNotRegex(output, r"(?m)^4 ")
+        self.assertIn("15 more cycles (--cycles 18 shows them)", output)
 
     def test_operands_come_from_files_and_seeds(self):
         (self.folder / "it.json").write_text('{"filter": [[1]], "input": [[2, 3], [4, 5]], "stride": 1, "padding": 1}')
@@ -102,6 +125,7 @@ class Dataflow(ProgramTest):
                 (f"{layer} --dataflow tide", "unknown dataflow 'tide'"),
                 (f"{layer} --training --mapping published", "omit --mapping"),
                 (f"{layer} --model alexnet", "omit one of them"),
+                ("dataflow --model alexnet --serial", "--serial orders the cycles of a simulation"),
                 ("dataflow --example --random", "exclude each other"),
                 ("dataflow --example --mac-width 0", "at least once per cycle"),
                 ("dataflow --example --html no/such/folder/page.html", "no/such/folder"),

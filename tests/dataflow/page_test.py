@@ -84,6 +84,18 @@ class Player(DataflowPage):
             slider.dispatchEvent(new Event('input'));""")
         self.assertEqual(self.text("#cycle-number"), "cycle 5 of 6")
 
+    def test_one_element_at_a_time(self):
+        self.make("--filter=-1,2;0,1", "--input", "1,3,9;2,4,5;0,1,7", "--mac-width", "2", "--serial")
+        self.assertEqual(self.text("#cycle-number"), "cycle 1 of 10")
+        self.assertIn("1 element multiplies", self.text("#now"))
+        rows = self.table("All cycles")
+        self.assertEqual(rows[1], ["1", "PE1", "multiply", "1·(-1)+3·2", "5", "(1,1)"])
+        self.assertEqual(rows[9], ["6", "PE1", "multiply", "3·(-1)+9·2", "15", "(1,2)"])
+        self.assertEqual(len(rows), 1 + 16)
+        self.browser.media("print")
+        self.assertTrue(self.browser.run("return [...document.querySelectorAll('#tables tr')].every((row) => "
+                                         "row.checkVisibility() && row.getBoundingClientRect().right <= innerWidth);"))
+
     def test_channels_filters_images_and_strips(self):
         self.make("--random", "--size", "6", "--kernel", "3", "--channels", "3", "--filters", "2", "--batch", "2",
                   "--mapping", "2,1,2,2,1,2,1", "--mac-width", "3")

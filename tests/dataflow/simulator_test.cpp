@@ -58,6 +58,36 @@ TEST(DataflowSimulator, ComputesTheHandCalculationWithTwoProductsPerCycle) {
   EXPECT_EQ(simulation.output, plain_convolution(operands));
 }
 
+TEST(DataflowSimulator, MakesTheHandCalculationOneElementAtATime) {
+  const Operands operands = small("-1,2;0,1", "1,3,9;2,4,5;0,1,7");
+  std::vector<Cycle> cycles;
+  const SimulationOptions options{
+      .mac_width = 2, .serial = true, .on_pass = {}, .on_cycle = [&](const Cycle& cycle) {
+        cycles.push_back(cycle);
+      }};
+  const Simulation simulation = simulate(operands, Chip{}, Mapping{.e = 2}, options);
+  ASSERT_EQ(cycles.size(), 10u);  // two windows of PE1, PE2, PE3, PE4, psum
+  const std::vector<std::vector<Value>> psums{{5, 4, 6, 1}, {15, 5, 6, 7}};
+  for (std::size_t window = 0; window < 2; ++window) {
+    for (std::size_t element = 0; element < 4; ++element) {
+      const Cycle& its = cycles[5 * window + element];
+      ASSERT_EQ(its.products.size(), 1u);
+      EXPECT_EQ(its.products[0].element, static_cast<Count>(element));
+      EXPECT_EQ(its.products[0].psum, psums[window][element]);
+      EXPECT_TRUE(its.hops.empty() && its.writes.empty());
+    }
+    const Cycle& sums = cycles[5 * window + 4];
+    EXPECT_TRUE(sums.products.empty());
+    ASSERT_EQ(sums.hops.size(), 2u);
+    for (std::size_t row = 0; row < 2; ++row) {
+      EXPECT_EQ(sums.hops[row].received, psums[window][2 * row + 1]);
+      EXPECT_EQ(sums.writes[row].sum, psums[window][2 * row] + psums[window][2 * row + 1]);
+    }
+  }
+  EXPECT_EQ(simulation.output.values, (std::vector<Value>{9, 20, 7, 13}));
+  EXPECT_EQ(simulation.output, plain_convolution(operands));
+}
+
 Count draw(Random& random, Count most) {
   return 1 + static_cast<Count>(random.below(static_cast<std::uint64_t>(most)));
 }
@@ -108,6 +138,7 @@ TEST(DataflowSimulator, ThousandsOfRandomShapesEqualAPlainConvolution) {
     const Operands operands = random_operands(layer, trial);
     SimulationOptions options;
     options.mac_width = draw(random, 4);
+    options.serial = trial % 4 == 0;
     const Simulation simulation = simulate(operands, chip, mapping, options);
     ASSERT_EQ(simulation.output, plain_convolution(operands)) << trial << ": " << text_of(mapping);
     ASSERT_EQ(simulation.counters.macs, layer.macs()) << trial << ": " << text_of(mapping);

@@ -1,6 +1,7 @@
 #include "cli/dataflow/cycles.h"
 
 #include "base/table/text_table.h"
+#include "cli/dataflow/events.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +40,14 @@ void CycleLog::cycle(const dataflow::Cycle& cycle) {
   if (cycles_.size() < most_) cycles_.push_back(cycle);
 }
 
+bool CycleLog::shows_each_element() const {
+  // Later passes hold other rows: elements are then only counted.
+  const bool several = !cycles_.empty() && cycles_.back().pass > 0;
+  return first_.elements.size() <= kMostColumns && !several;
+}
+
 std::string CycleLog::holdings() const {
+  if (!shows_each_element()) return "";
   const std::vector<std::string> products = row_products();
   TextTable table{.columns = {"element", "at", "filter row", "", "input row", " ", "row products",
                               "output row"}};
@@ -50,7 +58,7 @@ std::string CycleLog::holdings() const {
          fmt::format("{}", its.row + 1), numbers_of(operands_.filter, 0, 0, its.row),
          fmt::format("{}", its.input_row + 1), numbers_of(input_, 0, 0, its.input_row),
          products[static_cast<std::size_t>(its.number)], fmt::format("{}", its.out_row + 1)});
-  return to_text(table);
+  return to_text(table) + "\n";
 }
 
 std::vector<std::string> CycleLog::row_products() const {
@@ -66,17 +74,7 @@ std::vector<std::string> CycleLog::row_products() const {
 
 std::string CycleLog::products_of(const dataflow::Product& product) const {
   const dataflow::Element& element = first_.elements[static_cast<std::size_t>(product.element)];
-  std::string text;
-  for (Count tap = product.tap; tap < product.tap + product.count; ++tap) {
-    const dataflow::Value value = input_.at(product.image, product.channel, element.input_row,
-                                            product.out_column * operands_.stride + tap);
-    const dataflow::Value weight =
-        operands_.filter.at(product.filter, product.channel, element.row, tap);
-    if (!text.empty()) text += '+';
-    text +=
-        weight < 0 ? fmt::format("{}·({})", value, weight) : fmt::format("{}·{}", value, weight);
-  }
-  return fmt::format("{} → {}", text, product.psum);
+  return fmt::format("{} → {}", factors_text(operands_, input_, element, product), product.psum);
 }
 
 std::vector<std::string> CycleLog::cells_of(const dataflow::Cycle& cycle, bool each) const {
@@ -106,10 +104,8 @@ std::vector<std::string> CycleLog::cells_of(const dataflow::Cycle& cycle, bool e
   return cells;
 }
 
-std::string CycleLog::text(bool colour) const {
-  // Later passes hold other rows: elements are then only counted.
-  const bool several = !cycles_.empty() && cycles_.back().pass > 0;
-  const bool each = first_.elements.size() <= kMostColumns && !several;
+std::string CycleLog::table(bool colour) const {
+  const bool each = shows_each_element();
   TextTable table{.columns = {"cycle"}};
   if (each)
     for (const dataflow::Element& its : first_.elements)
@@ -119,12 +115,13 @@ std::string CycleLog::text(bool colour) const {
   for (const char* name : {"psums up", "written", "read: filter + input words"})
     table.columns.emplace_back(name);
   for (const dataflow::Cycle& cycle : cycles_) table.rows.push_back(cells_of(cycle, each));
-  std::string text = each ? holdings() + "\n" : "";
-  text += to_text(table, colour);
-  if (seen_ > static_cast<Count>(cycles_.size()))
-    text += fmt::format("{} more cycles (--cycles {} shows them)\n",
-                        seen_ - static_cast<Count>(cycles_.size()), seen_);
-  return text;
+  return to_text(table, colour);
+}
+
+std::string CycleLog::rest() const {
+  const auto stored = static_cast<Count>(cycles_.size());
+  if (seen_ == stored) return "";
+  return fmt::format("{} more cycles (--cycles {} shows them)\n", seen_ - stored, seen_);
 }
 
 std::string output_text(const dataflow::Tensor& output) {

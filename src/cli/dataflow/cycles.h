@@ -18,11 +18,15 @@ class CycleLog {
   void pass(const dataflow::PassLayout& layout);
   void cycle(const dataflow::Cycle& cycle);
 
+  /// The contents and the row products of each element; empty if there are many elements.
+  std::string holdings() const;
   /// One column per element if there are few; otherwise their number only.
-  std::string text(bool colour) const;
+  std::string table(bool colour) const;
+  /// A line about the cycles that were not stored; empty if there are none.
+  std::string rest() const;
 
  private:
-  std::string holdings() const;
+  bool shows_each_element() const;
   /// "5 8": the values that each element of the first pass adds to its column.
   std::vector<std::string> row_products() const;
   std::string products_of(const dataflow::Product& product) const;

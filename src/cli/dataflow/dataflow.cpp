@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/dataflow/cycles.h"
+#include "cli/dataflow/events.h"
 #include "cli/dataflow/options.h"
 #include "cli/dataflow/page.h"
 #include "dataflow/other_dataflows.h"
@@ -37,6 +38,10 @@ void require_no_contradiction(const DataflowOptions& options) {
     throw UsageError("--training searches the mappings of all passes: omit --mapping");
   if (options.training && wanted_dataflows(options) != std::vector<std::string>{"row-stationary"})
     throw UsageError("--training supports the row-stationary dataflow only: omit --dataflow");
+  if (options.serial && !wants_simulation(options))
+    throw UsageError(
+        "--serial orders the cycles of a simulation: add --example, --random, --operands, or "
+        "--filter with --input");
   if (!options.html.empty()) require_writable(options.html);
 }
 
@@ -105,11 +110,16 @@ dataflow::Mapping simulated_mapping(const DataflowOptions& options, const Layer&
   return best_mapping(layer, chip, dataflow::Goal::kTime);
 }
 
+/// More rows on the page would slow the browser down.
+constexpr std::size_t kMostRowsOnPage = 2000;
+
 void write_simulation(const DataflowOptions& options, const dataflow::Simulation& simulation,
-                      const dataflow::Mapping& mapping) {
-  write_json(options.json, {{"output", json_of(simulation.output)},
-                            {"counters", json_of(simulation.counters)},
-                            {"mapping", json_of(mapping)}});
+                      const dataflow::Mapping& mapping, const EventLog& events) {
+  nlohmann::json json{{"output", json_of(simulation.output)},
+                      {"counters", json_of(simulation.counters)},
+                      {"mapping", json_of(mapping)}};
+  if (nlohmann::json cycles = events.json(); !cycles.is_null()) json["cycles"] = std::move(cycles);
+  write_json(options.json, json);
 }
 
 void simulate_cycles(const DataflowOptions& options) {
@@ -118,21 +128,34 @@ void simulate_cycles(const DataflowOptions& options) {
   const Layer layer = layer_of(operands);
   const dataflow::Mapping mapping = simulated_mapping(options, layer, chip);
   CycleLog log(operands, options.cycles);
-  const dataflow::Simulation simulation =
-      simulate(operands, chip, mapping,
-               {.mac_width = options.mac_width,
-                .on_pass = [&log](const dataflow::PassLayout& layout) { log.pass(layout); },
-                .on_cycle = [&log](const dataflow::Cycle& cycle) { log.cycle(cycle); }});
+  EventLog events(operands);
+  const dataflow::Simulation simulation = simulate(operands, chip, mapping,
+                                                   {.mac_width = options.mac_width,
+                                                    .serial = options.serial,
+                                                    .on_pass =
+                                                        [&](const dataflow::PassLayout& layout) {
+                                                          log.pass(layout);
+                                                          events.pass(layout);
+                                                        },
+                                                    .on_cycle =
+                                                        [&](const dataflow::Cycle& cycle) {
+                                                          log.cycle(cycle);
+                                                          events.cycle(cycle);
+                                                        }});
   if (simulation.output != plain_convolution(operands))
     throw InternalError("the array's output differs from that of a plain convolution");
   if (!options.html.empty())
-    write_cycles_page(options.html, record(operands, chip, mapping, options.mac_width));
+    write_cycles_page(options.html,
+                      record(operands, chip, mapping, options.mac_width, options.serial),
+                      events.table(events.cycles_within(kMostRowsOnPage)));
   if (options.json != "-") {
-    fmt::print("mapping: {}\n\n{}\n{}{}", text_of(mapping), log.text(on_terminal()),
+    const std::string table = options.serial ? to_text(events.table(options.cycles), on_terminal())
+                                             : log.table(on_terminal());
+    fmt::print("mapping: {}\n\n{}{}{}\n{}{}", text_of(mapping), log.holdings(), table, log.rest(),
                output_text(simulation.output), counters_text(simulation.counters));
     if (!options.html.empty()) fmt::print("page: {}\n", options.html.string());
   }
-  write_simulation(options, simulation, mapping);
+  write_simulation(options, simulation, mapping, events);
 }
 
 }  // namespace

@@ -125,6 +125,8 @@ void add_simulation_options(CLI::App& command, DataflowOptions& options) {
   command.add_option("--seed", options.seed, "seed of the random numbers")->capture_default_str();
   command.add_option("--mac-width", options.mac_width, "products per element and cycle")
       ->capture_default_str();
+  command.add_flag("--serial", options.serial,
+                   "one element at a time, then the psums, as in a calculation by hand");
   command.add_option("--cycles", options.cycles, "cycles to print")->capture_default_str();
 }
 

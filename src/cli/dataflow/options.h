@@ -21,6 +21,7 @@ struct DataflowOptions {
   std::filesystem::path operands;
   std::uint64_t seed = 5000;
   dataflow::Count mac_width = 1;
+  bool serial = false;
   std::size_t cycles = 100;  ///< number of cycles to print
 
   // Layers to evaluate.

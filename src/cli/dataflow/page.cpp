@@ -56,13 +56,15 @@ void write_layers_page(const std::filesystem::path& file, const std::string& sub
   write_file(file, report::dataflow_html_of(page));
 }
 
-void write_cycles_page(const std::filesystem::path& file, const dataflow::Recording& recording) {
+void write_cycles_page(const std::filesystem::path& file, const dataflow::Recording& recording,
+                       const TextTable& cycles) {
   const dataflow::Tensor& output = recording.simulation.output;
   nlohmann::json page =
       page_of("cycles", fmt::format("A row-stationary array computes {}×{} outputs, cycle by cycle",
                                     output.rows, output.columns));
   page["counters"] = json_of(recording.simulation.counters);
   page["recording"] = recording.json;
+  page["tables"] = {cycles};
   write_file(file, report::dataflow_html_of(page));
 }
 

@@ -13,7 +13,8 @@ void write_layers_page(const std::filesystem::path& file, const std::string& sub
                        const std::vector<dataflow::Result>& results, const dataflow::Chip& chip,
                        const std::vector<TextTable>& tables);
 
-/// The cycles of a simulation, to step through.
-void write_cycles_page(const std::filesystem::path& file, const dataflow::Recording& recording);
+/// The cycles of a simulation, to step through, and as a table.
+void write_cycles_page(const std::filesystem::path& file, const dataflow::Recording& recording,
+                       const TextTable& cycles);
 
 }  // namespace lockstep::internal::cli

@@ -15,7 +15,7 @@ function productText(player_, product) {
 function cycleSentence(player_, cycle) {
   const parts = [];
   const products = cycle.products ?? [];
-  if (products.length > 0) parts.push(`${plural(products.length, 'element')} multiply`);
+  if (products.length > 0) parts.push(products.length === 1 ? '1 element multiplies' : `${products.length} elements multiply`);
   const read = [[cycle.filter_words, 'filter'], [cycle.ifmap_words, 'input']].filter(([words]) => words > 0)
     .map(([words, kind]) => `${plural(words, `${kind} word`)}`);
   if (read.length > 0) parts.push(`the buffer sends ${listing(read)}, each once for all elements that use it`);
