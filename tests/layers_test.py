@@ -27,11 +27,10 @@ MODULES = {
     # Initial weights, which all engines share; and the list of all engines.
     "engine/seeded_model": ["engine/seeded_model"],
     "engine/built_in": ["engine/library_versions", "engine/make_engine"],
-    # What the training loop reports; one training step and its data; the records of steps.
+    # What the training loop reports; one training step and its data.
     "train/progress": ["train/progress"],
     "train/step": ["train/batch_norm_buffers", "train/batch_source", "train/batch_split", "train/convolution_choice",
                    "train/deliberate_faults", "train/feed", "train/replica", "train/replica_parts", "train/step_trace"],
-    "train/record": ["train/record_gatherer"],
     # The commands that `lockstep` hands over to lockstep-torch.
     "cli/handover": ["cli/torch_program"],
 }
@@ -80,7 +79,7 @@ EDGES = {
     "train/step": "base comm/flight data engine models/weights observe optim run sync sync/methods train/checkpoint "
                   "train/config train/progress",
     "train/policy": "engine run train/checkpoint train/config train/step",
-    "train/record": "base run train/policy",
+    "train/record": "observe run train/policy",
     "train/elastic": "base run sync train/checkpoint train/config train/record",
     "train": "base comm/flight engine launch/elastic models/weights observe optim run sync train/checkpoint "
              "train/config train/elastic train/policy train/progress train/record train/step",

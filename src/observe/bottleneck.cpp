@@ -18,7 +18,8 @@ constexpr std::pair<Limit, std::string_view> kNames[] = {{Limit::unknown, "unkno
                                                          {Limit::bandwidth, "bandwidth"},
                                                          {Limit::straggler, "straggler"},
                                                          {Limit::data, "data"},
-                                                         {Limit::oversubscribed, "oversubscribed"}};
+                                                         {Limit::oversubscribed, "oversubscribed"},
+                                                         {Limit::diverged, "diverged"}};
 
 /// A rank is named as straggler if it delays the others by at least this fraction of an iteration.
 constexpr double kStraggler = 0.15;
@@ -44,7 +45,7 @@ Bottleneck moving_of(const Situation& situation, const Breakdown& parts) {
 Bottleneck waiting_of(const Situation& situation, const Breakdown& parts) {
   const Straggler slowest = slowest_rank(situation);
   if (slowest.late() >= kStraggler * parts.total)
-    return {Limit::straggler, slowest.rank, slowest.late() / parts.total};
+    return {Limit::straggler, slowest.rank, slowest.waiting};
   return {Limit::straggler, -1, parts.waiting / parts.total};
 }
 
@@ -60,11 +61,13 @@ void to_json(nlohmann::json& json, const Bottleneck& bottleneck) {
   json = {
       {"kind", name_of(bottleneck.kind)}, {"share", bottleneck.share}, {"gain", bottleneck.gain}};
   if (bottleneck.rank >= 0) json["rank"] = bottleneck.rank;
+  if (bottleneck.iteration > 0) json["iteration"] = bottleneck.iteration;
 }
 
 void from_json(const nlohmann::json& json, Bottleneck& bottleneck) {
   const auto& kind = json.at("kind").get_ref<const std::string&>();
-  bottleneck = {Limit::unknown, json.value("rank", -1), json.at("share"), json.at("gain")};
+  bottleneck = {Limit::unknown, json.value("rank", -1), json.at("share"), json.at("gain"),
+                json.value("iteration", std::size_t{0})};
   for (const auto& [one, name] : kNames)
     if (name == kind) bottleneck.kind = one;
 }
@@ -75,15 +78,20 @@ Straggler slowest_rank(const Situation& situation) {
   const auto& ranks = situation.ranks;
   const auto slowest = std::max_element(ranks.begin(), ranks.end(), is_faster);
   std::vector<double> own, data;
+  double waiting = 0, total = 0;
   for (const RankMeasures& rank : ranks) {
     if (&rank == &*slowest) continue;
     own.push_back(rank.own());
     data.push_back(rank.times.data);
+    waiting += rank.times.wait;
+    total += rank.times.total;
   }
   Straggler found{.rank = static_cast<int>(slowest - ranks.begin()),
+                  .total = slowest->times.total,
                   .own = slowest->own(),
                   .others = percentile(own, 0.5),
-                  .data = slowest->times.data};
+                  .data = slowest->times.data,
+                  .waiting = total > 0 ? waiting / total : 0};
   found.by_data = found.data - percentile(data, 0.5) > found.late() / 2;
   return found;
 }

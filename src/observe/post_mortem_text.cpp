@@ -1,6 +1,6 @@
+#include "base/table/quantities.h"
 #include "base/text.h"
 #include "observe/post_mortem.h"
-#include "observe/quantities.h"
 
 #include <fmt/format.h>
 

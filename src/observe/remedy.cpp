@@ -1,6 +1,6 @@
 #include "observe/remedy.h"
 
-#include "observe/quantities.h"
+#include "base/table/quantities.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,8 @@ class Advisor {
 
   Remedy equal_ranks() const {
     return saving(slowest_.late(),
-                  "If all ranks were equally fast, an iteration would take {} ({}).");
+                  "If all ranks were equally fast, an iteration would take {} ({}).",
+                  slowest_.total);
   }
 
   Remedy steady_ranks() const {
@@ -83,9 +84,9 @@ class Advisor {
   Remedy larger_batch() const {
     const double gain = 2 * parts_.total / (2 * parts_.total - parts_.moving);
     if (gain < kWorthIt) return {};
-    return {gain, fmt::format("Twice the batch would halve communication per image: up to {:.1f} "
+    return {gain, fmt::format("Twice the batch would halve communication per image: up to {} "
                               "times as many images/s.",
-                              gain)};
+                              three_digits(gain))};
   }
 
   Remedy idle_cores() const {
@@ -127,11 +128,14 @@ class Advisor {
   /// `text` has two placeholders: "new time instead of old time", and the speed-up.
   template <typename Text>
   Remedy saving(double seconds, const Text& text) const {
-    const double left = parts_.total - seconds;
-    if (!(left > 0) || parts_.total / left < kWorthIt) return {};
-    const double gain = parts_.total / left;
-    return {gain,
-            fmt::format(fmt::runtime(text), instead_of(left, parts_.total), times_as_fast(gain))};
+    return saving(seconds, text, parts_.total);
+  }
+  template <typename Text>
+  Remedy saving(double seconds, const Text& text, double of) const {
+    const double left = of - seconds;
+    if (!(left > 0) || of / left < kWorthIt) return {};
+    return {of / left,
+            fmt::format(fmt::runtime(text), instead_of(left, of), times_as_fast(of / left))};
   }
 
   /// Number of buckets with the default sizes: the first of 1 MiB, the others of 25 MiB.
@@ -200,6 +204,7 @@ Remedy remedy_for(const Situation& situation, const Bottleneck& bottleneck) {
                                 advise.loader_threads()}),
                        advise.more_cores()});
     case Limit::unknown:
+    case Limit::diverged:
       break;
   }
   return {};

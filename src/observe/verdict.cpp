@@ -1,6 +1,6 @@
 #include "observe/verdict.h"
 
-#include "observe/quantities.h"
+#include "base/table/quantities.h"
 #include "observe/remedy.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,9 @@ std::string on_compute(const Situation& situation, const Breakdown& parts) {
       fmt::format("Compute-bound: forward, backward and the optimizer take {} of an iteration",
                   in_percent(parts.compute / parts.total));
   if (situation.workers() < 2) return most + ".";
-  return fmt::format("{}, exposed communication {}.", most,
-                     in_percent((parts.waiting + parts.moving) / parts.total));
+  return fmt::format("{}, moving gradients {}, waiting for other ranks {}.", most,
+                     in_percent(parts.moving / parts.total),
+                     in_percent(parts.waiting / parts.total));
 }
 
 std::string on_straggler(const Situation& situation, const Bottleneck& bottleneck) {
@@ -72,11 +73,11 @@ std::string on_bandwidth(const Situation& situation, const Breakdown& parts) {
 
 std::string on_oversubscription(const Situation& situation, const Breakdown& parts) {
   return fmt::format(
-      "Oversubscribed: {} × {} share {}. Workers take turns ({} compute, {} waiting for each "
-      "other), so this run measures overhead, not speed-up.",
+      "Oversubscribed: {} × {} share {}. Workers take turns ({} compute, {} moving gradients, {} "
+      "waiting for each other), so this run measures overhead, not speed-up.",
       counted(situation.workers(), "worker"), counted(situation.threads, "thread"),
       counted(situation.cores, "core"), in_percent(parts.compute / parts.total),
-      in_percent(parts.waiting / parts.total));
+      in_percent(parts.moving / parts.total), in_percent(parts.waiting / parts.total));
 }
 
 std::string sentence_on(const Situation& situation, const Bottleneck& bottleneck) {
@@ -96,6 +97,8 @@ std::string sentence_on(const Situation& situation, const Bottleneck& bottleneck
       return on_bandwidth(situation, parts);
     case Limit::oversubscribed:
       return on_oversubscription(situation, parts);
+    case Limit::diverged:
+      break;  // not a matter of speed: see divergence.h
   }
   return "";
 }
@@ -109,6 +112,10 @@ Verdict make_verdict(const Situation& situation) {
   verdict.text = sentence_on(situation, verdict.bottleneck);
   if (!remedy.text.empty()) verdict.text += " " + remedy.text;
   return verdict;
+}
+
+Verdict verdict_on(const Divergence& divergence) {
+  return {{.kind = Limit::diverged, .iteration = divergence.iteration}, divergence.text};
 }
 
 }  // namespace lockstep::internal::observe

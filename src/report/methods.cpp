@@ -1,6 +1,6 @@
 #include "report/methods.h"
 
-#include "report/numbers.h"
+#include "base/table/quantities.h"
 
 #include <fmt/format.h>
 
@@ -18,9 +18,9 @@ double tree_levels(double workers) {
 std::string whose(double rank_0, double others) {
   // Rounding, headers and padding between parameters cause differences below 1 %.
   if (std::abs(rank_0 - others) <= 0.01 * std::max(rank_0, others))
-    return fmt::format("{} from every rank", bytes_text(rank_0));
-  return fmt::format("{} from rank 0, {} from each of the others", bytes_text(rank_0),
-                     bytes_text(others));
+    return fmt::format("{} from every rank", in_bytes(rank_0));
+  return fmt::format("{} from rank 0, {} from each of the others", in_bytes(rank_0),
+                     in_bytes(others));
 }
 
 std::string predicted_text(const Run& run) {
@@ -31,7 +31,7 @@ std::string predicted_text(const Run& run) {
       predicted_bytes(run.config.text("sync"), run.config.text("algorithm"), workers, bytes);
   if (!predicted) return {};
   return fmt::format("{} (n = {}, W = {})", whose(predicted->rank_0, predicted->others),
-                     bytes_text(bytes), workers);
+                     in_bytes(bytes), workers);
 }
 
 std::string measured_text(const Run& run) {
@@ -42,8 +42,8 @@ std::string measured_text(const Run& run) {
     text = whose(ranks.front().number("bytes_per_iteration").value_or(0),
                  ranks.back().number("bytes_per_iteration").value_or(0)) +
            "; ";
-  return text + milliseconds(run.summary->object("seconds_per_iteration").number("p50")) +
-         " ms/iteration";
+  const auto median = run.summary->object("seconds_per_iteration").number("p50");
+  return text + (median ? in_seconds(*median) : "–") + " per iteration (median)";
 }
 
 /// The run with the same method and the most workers.

@@ -13,7 +13,5 @@ std::string fixed(Number value, int digits);
 std::string percent(Number fraction);
 /// Seconds in milliseconds: 0.00167 → "1.670".
 std::string milliseconds(Number seconds);
-/// With decimal units: "370 kB", "36.9 MB".
-std::string bytes_text(double bytes);
 
 }  // namespace lockstep::internal::report

@@ -15,8 +15,7 @@ struct Record {
   double lr = 0;
   double bytes = 0;       ///< bytes moved, as comm::Counters counts them
   double operations = 0;  ///< collectives and messages
-  /// When the rank began to synchronise gradients, in seconds since a moment that all ranks share.
-  double arrived = 0;
+  double arrived = 0;     ///< when all its gradients were ready, on the clock of rank 0
   observe::Times times;
 };
 

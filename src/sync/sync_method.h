@@ -53,6 +53,9 @@ class SyncMethod {
   /// outlives the method, which may keep using it.
   virtual void step(optim::Optimizer& optimizer) { optimizer.step(0, optimizer.size()); }
 
+  /// Whether step() sends the gradients to servers, which make the update, and waits for weights.
+  virtual bool updates_on_server() const { return false; }
+
   /// The weights and gradients to make the optimizer for; none for all of them. If it has a value,
   /// the optimizer must be element-wise.
   virtual std::optional<OwnedSlice> owned_slice() const { return std::nullopt; }

@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/deadline.h"
 #include "comm/flight/flight_recorder.h"
 #include "train/checkpoint/shard_buffers.h"
 #include "train/config/make_optimizer.h"
@@ -25,7 +26,6 @@ sync::Layout make_layout(Group& group, const engine::Engine& engine,
 /// Adds what a group has moved between two readings of its counters.
 void add(const Counters& after, const Counters& before, run::Record& record) {
   record.times.communication += after.seconds - before.seconds;
-  record.times.wait += after.wait_seconds - before.wait_seconds;
   record.bytes += static_cast<double>(after.bytes - before.bytes);
   record.operations += static_cast<double>(after.operations - before.operations);
 }
@@ -85,12 +85,15 @@ run::Record Replica::step(BatchSource& batches, const BeforeUpdate& before_updat
       losses.push_back(compute_shard(batches, number, record));
     record.loss_sum = sync::tree_sum(losses);
     record.times.hidden = group_.counters().seconds - before.seconds;
+    record.arrived = now_seconds();
     synchronise(record.times);
-    if (before_update) before_update(record);
+    if (before_update) {
+      observe::Span span(record.times.exposed, trace_.trace(), "synchronise");
+      before_update(record);
+    }
     update(record.times);
   }
   add(group_.counters(), before, record);
-  record.times.wait = std::min(record.times.wait, record.times.exposed);
   return record;
 }
 
@@ -155,6 +158,7 @@ void Replica::count_batch_norm(double& part, run::Record& record) {
   const double seconds = now.seconds - norm_counted_.seconds;
   part -= seconds;
   record.times.exposed += seconds;
+  record.times.wait += now.wait_seconds - norm_counted_.wait_seconds;
   add(now, norm_counted_, record);
   norm_counted_ = now;
 }
@@ -167,14 +171,20 @@ void Replica::synchronise(observe::Times& times) {
 void Replica::update(observe::Times& times) {
   const double before = group_.counters().seconds;
   double seconds = 0;
+  double stepping = 0;
   {
     observe::Span span(seconds, trace_.trace(), "optimizer");
     clip_gradients(gradients_.all(), tensors_, recipe_);
     optimizer_->begin_step();
+    const double start = now_seconds();
     method_->step(*optimizer_);
+    stepping = now_seconds() - start;
   }
-  // Methods that distribute the update, or average weights, communicate here.
-  const double communication = std::min(seconds, group_.counters().seconds - before);
+  // Methods that distribute the update, or average weights, communicate here. A server computes
+  // the update on its own threads while the worker waits for the weights.
+  const double communication = method_->updates_on_server()
+                                   ? stepping
+                                   : std::min(stepping, group_.counters().seconds - before);
   times.exposed += communication;
   times.optimizer += seconds - communication;
 }

@@ -1,5 +1,6 @@
 #include "train/run_verdict.h"
 
+#include "observe/divergence.h"
 #include "observe/statistics.h"
 #include "observe/verdict.h"
 
@@ -27,6 +28,24 @@ observe::RankMeasures mean_of(const std::vector<run::Record>& records) {
   return mean;
 }
 
+/// REQUIRES: the summary has the scores of the run.
+observe::Learning learning_of(const std::vector<std::vector<run::Record>>& records,
+                              const Circumstances& circumstances, const run::Summary& summary) {
+  const TrainConfig& config = circumstances.config;
+  observe::Learning learning{.done_before = summary.iterations - records[0].size(),
+                             .test_loss = summary.test_loss,
+                             .classes = circumstances.classes,
+                             .rate = config.learning_rate,
+                             .warms_up = config.recipe.warmup > 0,
+                             .clips = config.recipe.clip > 0 || config.recipe.clip_value > 0};
+  for (std::size_t i = 0; i < records[0].size(); ++i) {
+    double loss = 0, samples = 0;
+    for (const auto& rank : records) loss += rank[i].loss_sum, samples += rank[i].samples;
+    learning.losses.push_back(loss / samples);
+  }
+  return learning;
+}
+
 }  // namespace
 
 void add_verdict(const std::vector<std::vector<run::Record>>& records,
@@ -45,7 +64,9 @@ void add_verdict(const std::vector<std::vector<run::Record>>& records,
     its.latency = summary.ranks[rank].latency_seconds = circumstances.latency[rank];
   }
   summary.latency_seconds = observe::mean(circumstances.latency);
-  const observe::Verdict verdict = observe::make_verdict(situation);
+  const auto diverged = observe::find_divergence(learning_of(records, circumstances, summary));
+  const observe::Verdict verdict =
+      diverged ? observe::verdict_on(*diverged) : observe::make_verdict(situation);
   summary.verdict = verdict.text;
   summary.bottleneck = verdict.bottleneck;
 }

@@ -1,8 +1,10 @@
-// The verdict on a run: what limits its speed, from its records and its machines.
+// The verdict on a run: that it diverged, or what limits its speed; from its records and its
+// machines.
 #pragma once
 
 #include "run/record.h"
 #include "run/summary.h"
+#include "train/config/config.h"
 #include "train/config/machines.h"
 
 #include <vector>
@@ -15,6 +17,8 @@ struct Circumstances {
   std::size_t buckets = 1;
   double gradient_bytes = 0;
   int loader_threads = 0;
+  int classes = 0;
+  const TrainConfig& config;
 };
 
 /// Fills in latencies, the bottleneck and the verdict. REQUIRES: summarise() filled in the rest,

@@ -65,7 +65,9 @@ Circumstances circumstances(const FinishedRun& run, const std::vector<double>& l
           .latency = latencies,
           .buckets = run.replica.layout().buckets().size(),
           .gradient_bytes = static_cast<double>(run.replica.layout().bytes()),
-          .loader_threads = run.feed.loader_threads()};
+          .loader_threads = run.feed.loader_threads(),
+          .classes = run.classes,
+          .config = run.config};
 }
 
 void require_equal_weights(const run::Summary& summary) {

@@ -28,6 +28,7 @@ struct FinishedRun {
   std::size_t steps = 0;       ///< iterations since this start
   double seconds = 0;          ///< that these steps took
   double latency = 0;          ///< seconds of an operation on a few bytes, on this rank
+  int classes = 0;             ///< of the images
   /// On rank 0, by rank: records since this start, and of the last epoch.
   const std::vector<std::vector<run::Record>>& records;
   const std::vector<std::vector<run::Record>>& epoch_records;

@@ -50,9 +50,11 @@ Worker::Worker(Group group, const engine::Engines& engines, const TrainConfig& c
       balance_(group_, config.batch),
       tester_(replica_, dataset_),
       epoch_policy_(config.policy, tester_),
-      gatherer_(group_, !config.staleness, [this](int rank, std::span<const run::Record> records) {
-        history_.keep(rank, records);
-      }) {
+      clock_(group_),
+      gatherer_(group_, config.staleness.value_or(0),
+                [this](int rank, std::span<const run::Record> records) {
+                  history_.keep(rank, records);
+                }) {
   if (group_.rank() == 0 && !config.run_dir.empty()) history_.lock(initial_state());
   if (initial_state())
     restore(initial_state()->checkpoint, kRunStateSource);
@@ -280,6 +282,7 @@ void Worker::train_epoch(std::size_t iterations) {
     replica_.set_learning_rate(rate);
     const run::Record record = step(rate);
     if (!replicated_) gatherer_.add(record);
+    clock_.after_step(record.times.total);
     if (group_.rank() == 0)
       progress_.iteration(done_, iterations, record.loss_sum / std::max(1.0, record.samples),
                           record.times.total);
@@ -296,6 +299,7 @@ void Worker::train_epoch(std::size_t iterations) {
 run::Record Worker::step(double rate) {
   const auto replicate = [&](const run::Record& begun) {
     run::Record mine = begun;
+    mine.arrived = clock_.at(begun.arrived);
     mine.iteration = static_cast<double>(done_ + 1);
     mine.lr = rate;
     const observe::Times& times = mine.times;
@@ -305,6 +309,7 @@ run::Record Worker::step(double rate) {
   };
   run::Record record = replicated_ ? replica_.step(feed_, replicate) : replica_.step(feed_);
   record.iteration = static_cast<double>(++done_);
+  record.arrived = clock_.at(record.arrived);
   record.lr = rate;
   if (replicated_) {
     replicated_->complete(record);
@@ -361,6 +366,7 @@ run::Summary Worker::finish(std::size_t steps, double seconds) {
                                                 .steps = steps,
                                                 .seconds = seconds,
                                                 .latency = probe_->seconds(),
+                                                .classes = dataset_.train_images->classes,
                                                 .records = history_.records(),
                                                 .epoch_records = history_.epoch_records()});
   if (group_.rank() != 0) return {};

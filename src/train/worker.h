@@ -21,7 +21,8 @@
 #include "train/policy/stop_vote.h"
 #include "train/policy/tester.h"
 #include "train/progress.h"
-#include "train/record_gatherer.h"
+#include "train/record/common_clock.h"
+#include "train/record/record_gatherer.h"
 #include "train/replica.h"
 #include "train/run_history.h"
 #include "train/run_trace.h"
@@ -133,6 +134,7 @@ class Worker {
   std::optional<LatencyProbe> probe_;
   double seconds_aside_ = 0;  ///< spent on tests and on writing the trace, not on training
 
+  CommonClock clock_;
   RecordGatherer gatherer_;
   std::optional<ReplicatedRecorder> replicated_;  ///< replaces gatherer_ in an elastic run
   models::Metadata policy_state_;  ///< of epoch_policy_ right after the newest step, for state()

@@ -78,8 +78,8 @@ TEST(PostMortem, NamesTheKilledRankItsOperationAndTheWaitingRanks) {
   ASSERT_TRUE(found);
   EXPECT_THAT(found->verdict(),
               ElementsAre("rank 2 (pid 102) was ended by signal 9 (Killed) in step 17, in "
-                          "all_reduce #34 of bucket 0 (4.0 MB)",
-                          "ranks 0, 1 and 3 waited for rank 2 in all_reduce #34 of bucket 0 (4.0 "
+                          "all_reduce #34 of bucket 0 (4.00 MB)",
+                          "ranks 0, 1 and 3 waited for rank 2 in all_reduce #34 of bucket 0 (4.00 "
                           "MB), for up to 800 ms"));
 }
 
@@ -90,10 +90,10 @@ TEST(PostMortem, NamesTheStalledRankAndItsLastOperation) {
   EXPECT_EQ(found->cause, Cause::stalled);
   EXPECT_THAT(found->verdict(),
               ElementsAre("rank 1 (pid 101) stalled in step 17: it did not reach all_reduce #34 "
-                          "of bucket 0 (4.0 MB) in time; its last finished operation was "
-                          "all_reduce #33 of bucket 1 (4.0 MB)",
-                          "rank 0 waited for rank 1 in all_reduce #34 of bucket 0 (4.0 MB), for "
-                          "60 s"));
+                          "of bucket 0 (4.00 MB) in time; its last finished operation was "
+                          "all_reduce #33 of bucket 1 (4.00 MB)",
+                          "rank 0 waited for rank 1 in all_reduce #34 of bucket 0 (4.00 MB), for "
+                          "60.0 s"));
 }
 
 TEST(PostMortem, NamesTheRankThatStalledInAnOperationAllHadReached) {
@@ -102,7 +102,7 @@ TEST(PostMortem, NamesTheRankThatStalledInAnOperationAllHadReached) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cause, Cause::stalled);
   EXPECT_EQ(found->verdict().at(0),
-            "rank 1 (pid 101) stalled in step 17, in all_reduce #34 of bucket 0 (4.0 MB)");
+            "rank 1 (pid 101) stalled in step 17, in all_reduce #34 of bucket 0 (4.00 MB)");
 }
 
 TEST(PostMortem, NamesTheRankThatStalledInAMessageItsPeerWaitsFor) {
@@ -113,7 +113,7 @@ TEST(PostMortem, NamesTheRankThatStalledInAMessageItsPeerWaitsFor) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cause, Cause::stalled);
   EXPECT_EQ(found->verdict().at(0),
-            "rank 1 (pid 101) stalled in step 17, in send of 4.0 kB to rank 0");
+            "rank 1 (pid 101) stalled in step 17, in send of 4.00 kB to rank 0");
 }
 
 TEST(PostMortem, ARankThatArrivesAfterTheDeadlineHasStalled) {
@@ -249,7 +249,7 @@ TEST(PostMortem, WritesTimesRelativeToTheFailure) {
   EXPECT_EQ(json.at("culprits"), nlohmann::json({1}));
   const nlohmann::json& waiter = json.at("ranks").at(0);
   EXPECT_EQ(waiter.at("waited_for"), nlohmann::json({1}));
-  EXPECT_EQ(waiter.at("within"), "all_reduce #34 of bucket 0 (4.0 MB)");
+  EXPECT_EQ(waiter.at("within"), "all_reduce #34 of bucket 0 (4.00 MB)");
   EXPECT_EQ(waiter.at("operations").at(1), R"({"operation": "all_reduce", "group": "world",
     "bytes": 4000000, "begin": -0.5, "end": 0.3, "outcome": "failed", "step": 17, "bucket": 0,
     "sequence": 34})"_json);

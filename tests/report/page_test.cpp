@@ -103,8 +103,8 @@ TEST_F(Page, HasPredictedAndMeasuredCostsOfTheMethod) {
   ASSERT_EQ(methods.size(), 1u);
   EXPECT_EQ(methods[0].at("name"), "ddp");
   EXPECT_THAT(methods[0].at("what").get<std::string>(), HasSubstr("bucket"));
-  EXPECT_EQ(methods[0].at("predicted"), "1.0 MB from every rank (n = 1.0 MB, W = 2)");
-  EXPECT_EQ(methods[0].at("measured"), "1.0 MB from every rank; 2.000 ms/iteration");
+  EXPECT_EQ(methods[0].at("predicted"), "1.00 MB from every rank (n = 1.00 MB, W = 2)");
+  EXPECT_EQ(methods[0].at("measured"), "1.00 MB from every rank; 2.00 ms per iteration (median)");
 }
 
 TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
@@ -235,6 +235,14 @@ TEST_F(Page, HasItsTablesAsFiles) {
                                           "## Speed-up: ddp / ring\n\n| workers | workers mark |"),
                     HasSubstr("| 2 | \\* | |\n\n## Speed-up: ddp / ring\n"),
                     HasSubstr("## Ranks at the end of the run: ring\n")));
+}
+
+TEST_F(Page, HasTheOtherTablesAsFilesIfThePostMortemIsMalformed) {
+  const auto folder = run("a");
+  write_file(folder / "postmortem.json", "[]");
+  write_csv({folder}, folder_.path() / "csv");
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "csv" / "ranks.csv"));
+  EXPECT_THAT(read_file(folder_.path() / "csv" / "post-mortem.csv"), HasSubstr("postmortem.json"));
 }
 
 TEST_F(Page, HasNoTablesAsFilesIfAFileIsMalformed) {

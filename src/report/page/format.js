@@ -1,4 +1,4 @@
-// Numbers as text: three significant digits and a unit.
+// Numbers as text: three significant digits and a unit, as src/base/table/quantities.h writes them.
 
 function isNumber(value) {
   return typeof value === 'number' && Number.isFinite(value);
@@ -8,14 +8,14 @@ function threeDigits(value) {
   const size = Math.abs(value);
   if (size >= 99.95 || size === 0) return value.toFixed(0);
   if (size >= 9.995) return value.toFixed(1);
-  return size >= 0.9995 ? value.toFixed(2) : String(Number(value.toPrecision(3)));
+  return value.toFixed(Math.min(15, 2 - Math.floor(Math.log10(size * 1.0005))));
 }
 
 function duration(seconds) {
   const size = Math.abs(seconds);
   if (size >= 120) return `${threeDigits(seconds / 60)} min`;
-  if (size >= 1) return `${threeDigits(seconds)} s`;
-  return size >= 1e-3 || size === 0 ? `${threeDigits(seconds * 1e3)} ms` : `${threeDigits(seconds * 1e6)} µs`;
+  if (size >= 0.9995) return `${threeDigits(seconds)} s`;
+  return size >= 0.9995e-3 || size === 0 ? `${threeDigits(seconds * 1e3)} ms` : `${threeDigits(seconds * 1e6)} µs`;
 }
 
 function byteCount(bytes) {

@@ -20,8 +20,10 @@ function byTime(runs) {
     .sort((one, other) => medianTime(one) - medianTime(other));
 }
 
-function exposedFigure({ exposed_communication_share: exposed, hidden_communication_share: hidden }) {
-  return percentFigure('Exposed communication', exposed, isNumber(hidden) ? `${percent(hidden)} hidden` : null);
+function exposedFigure({ exposed_communication_share: exposed, wait_share: wait, hidden_communication_share: hidden }) {
+  const about = [['waiting', wait], ['hidden', hidden]].filter(([, fraction]) => isNumber(fraction));
+  const transfer = isNumber(exposed) ? Math.max(0, exposed - (wait ?? 0)) : null;
+  return percentFigure('Exposed transfer', transfer, about.map(([what, fraction]) => `${percent(fraction)} ${what}`).join(', '));
 }
 
 function oneRunFigures(run) {

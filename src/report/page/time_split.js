@@ -1,9 +1,9 @@
-// The parts of an iteration's time as bars: compute, exposed communication, waiting and data.
+// The parts of an iteration's time as bars: compute, exposed transfer, waiting and data. They add up to the iteration.
 
-const TIME_PARTS = [['compute', 'compute'], ['exposed', 'exposed communication'], ['wait', 'waiting for other ranks'],
+const TIME_PARTS = [['compute', 'compute'], ['exposed', 'exposed transfer'], ['wait', 'waiting for other ranks'],
   ['data', 'data']];
 
-// Part of the waiting may be hidden by backward: at most the exposed time is counted as waiting.
+// Waiting is a part of the exposed time, and the rest is the transfer. Runs of 0.1.0 measured waiting that backward hides.
 function splitOf(compute, exposed, wait, data) {
   const exposedWait = Math.min(wait, exposed);
   return { compute, exposed: exposed - exposedWait, wait: exposedWait, data };
@@ -76,10 +76,10 @@ function timeSplitChart(splits) {
       y: namesAxis({ stacked: true }),
     }, splitTooltip(splits), { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
     plugins: [barTotals((row) => duration(totalOf(splits[row])))],
-    caption: 'Mean over all iterations except the first. Communication hidden by backward takes no extra time and is not '
-      + 'shown.',
+    caption: 'Mean over all iterations except the first. Communication that backward hides takes no extra time and is '
+      + 'not shown.',
   });
   return chartFigure({ title: 'Where the time goes', wide: true, height: 64 + 34 * splits.length, build,
-    label: 'Stacked bars of the time of an iteration: compute, exposed communication, waiting, data',
+    label: 'Stacked bars of the time of an iteration: compute, exposed transfer, waiting, data',
     keys: colourKeys(TIME_PARTS.map(([part, label]) => ({ label, colour: part }))) });
 }

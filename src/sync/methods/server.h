@@ -27,6 +27,7 @@ class Server : public SyncMethod {
   void ready(std::size_t) override {}
   void finish() override {}
   void step(optim::Optimizer& optimizer) override;
+  bool updates_on_server() const override { return true; }
   std::optional<OwnedSlice> owned_slice() const override;
   std::vector<Slot> runs_of(int rank) const override;
   void adopt_weights() override;

@@ -39,12 +39,8 @@ void ReplicatedRecorder::flush() {
 
 void ReplicatedRecorder::complete_row(Row row) {
   std::vector<run::Record*> ranks;
-  for (run::Record& record : row) {
-    const observe::Times& times = record.times;  // all ranks began together, after an exchange
-    record.arrived = times.data + times.forward + times.backward;
-    ranks.push_back(&record);
-  }
-  set_waiting(ranks);
+  for (run::Record& record : row) ranks.push_back(&record);
+  add_waiting(ranks, last_arrival(ranks));
   if (group_.rank() == 0)
     for (std::size_t rank = 0; rank < row.size(); ++rank)
       sink_(static_cast<int>(rank), std::span(row).subspan(rank, 1));

@@ -5,7 +5,7 @@
 
 #include <lockstep/group.h>
 
-#include "train/record_gatherer.h"
+#include "train/record/record_gatherer.h"
 
 #include <cstddef>
 #include <deque>

@@ -1,6 +1,5 @@
-#include "train/record_gatherer.h"
+#include "train/record/record_gatherer.h"
 
-#include "base/deadline.h"
 #include "train/policy/interval.h"
 
 #include <algorithm>
@@ -17,25 +16,26 @@ constexpr double kSecondsBetweenFlushes = 1;
 static_assert(std::is_trivially_copyable_v<run::Record> &&
               sizeof(run::Record) % sizeof(double) == 0);
 
-void set_waiting(std::span<run::Record* const> ranks) {
-  double last = 0;
+double last_arrival(std::span<run::Record* const> ranks) {
+  double last = ranks.front()->arrived;
   for (const run::Record* record : ranks) last = std::max(last, record->arrived);
-  for (run::Record* record : ranks)
-    record->times.wait = std::clamp(last - record->arrived, 0.0, record->times.exposed);
+  return last;
+}
+
+void add_waiting(std::span<run::Record* const> ranks, double last) {
+  for (run::Record* record : ranks) {
+    observe::Times& times = record->times;
+    times.wait = std::clamp(times.wait + std::max(0.0, last - record->arrived), 0.0, times.exposed);
+  }
 }
 
 void RecordGatherer::add(const run::Record& record) {
-  const observe::Times& times = record.times;
-  const double end = now_seconds();
-  if (met_ == 0) met_ = end - times.total;  // all ranks begin the first iteration together
   records_.push_back(record);
-  records_.back().arrived = end - times.optimizer - times.exposed - met_;
   slowest_ = std::max(slowest_, record.times.total);
   if (--left_ > 0) return;
   flush();
   std::vector<double> slowest{slowest_};
   group_.all_reduce(slowest, ReduceOp::max);
-  met_ = now_seconds();  // often enough for clocks of hosts that run at different rates
   left_ = steps_within(kSecondsBetweenFlushes, slowest[0]);
   slowest_ = 0;
 }
@@ -47,10 +47,13 @@ void RecordGatherer::flush() {
   std::vector<run::Record> all(ranks * count);
   group_.gather(ConstArrayView(records_.data(), count * kDoubles, DataType::float64),
                 ArrayView(all.data(), all.size() * kDoubles, DataType::float64));
-  for (std::size_t i = 0; synchronous_ && i < count * (ranks > 0); ++i) {
+  for (std::size_t i = 0; i < all.size() / std::max<std::size_t>(1, ranks); ++i) {
     std::vector<run::Record*> iteration;
     for (std::size_t rank = 0; rank < ranks; ++rank) iteration.push_back(&all[rank * count + i]);
-    set_waiting(iteration);
+    arrivals_.push_back(last_arrival(iteration));
+    if (arrivals_.size() <= lead_) continue;
+    add_waiting(iteration, arrivals_.front());
+    arrivals_.pop_front();
   }
   for (std::size_t rank = 0; rank < ranks; ++rank)
     sink_(static_cast<int>(rank), std::span(all).subspan(rank * count, count));
