@@ -4,11 +4,11 @@
 
 #include "base/date.h"
 #include "base/files.h"
+#include "base/table/quantities.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "comm/algorithms.h"
-#include "observe/quantities.h"
 #include "report/html.h"
 
 #include <fmt/format.h>
@@ -155,7 +155,7 @@ TextTable traffic_table(const WorkedCollective& example) {
 }
 
 std::string counted(std::size_t number, const char* thing) {
-  return observe::counted(static_cast<double>(number), thing);
+  return internal::counted(static_cast<double>(number), thing);
 }
 
 /// "3 of scatter-reduce, 3 of all-gather".
