@@ -49,9 +49,11 @@ class ExamplePage(PageTest):
         self.assertEqual(self.table("Sent by each rank")[1:], [[str(rank), "6", "24"] for rank in range(4)])
 
     def test_paper_has_all_steps(self):
-        self.make("tree", "--workers", "8")
+        self.browser.size(690, 1000)  # A4 without its margins
+        self.make("ring", "--workers", "16", "--elements", "32")
         self.browser.media("print")
-        self.assertEqual(len(self.browser.run(SHOWN)), 7)
+        self.assertEqual(len(self.browser.run(SHOWN)), 31)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth;"), 690)
 
     def test_looks(self):
         for theme in ("light", "dark"):

@@ -167,6 +167,7 @@ std::string phases_of(const WorkedCollective& example) {
     ++phases.back().second;
   }
   std::vector<std::string> texts;
+  texts.reserve(phases.size());
   for (const auto& [phase, steps] : phases) texts.push_back(fmt::format("{} of {}", steps, phase));
   return enumerate(texts);
 }

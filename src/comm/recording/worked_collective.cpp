@@ -42,7 +42,7 @@ class Exchange {
     auto found = std::find_if(unmatched.begin(), unmatched.end(), mine);
     if (found == unmatched.end())
       found = unmatched.insert(unmatched.end(), std::make_shared<Delivery>());
-    const std::shared_ptr<Delivery> delivery = *found;
+    std::shared_ptr<Delivery> delivery = *found;
     fill(*delivery);
     (sends ? delivery->sent : delivery->received) = true;
     delivery->step = std::max(delivery->step, clock + 1);

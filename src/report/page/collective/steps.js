@@ -42,12 +42,12 @@ function rankRow(page, state, before, rank) {
     return chunkCell(page, state, rank, chunk, message ? originOf(before[rank], message, chunk) : null,
       sent.some((its) => covers(its, chunk)));
   });
-  return element('tr', {}, [element('th', { scope: 'row' }, `rank ${rank}`), ...cells,
-    element('td', { class: 'route' }, sent.map((its) => `${namesOf(page, its)} → rank ${its.to}`).join(', '))]);
+  return element('tr', {}, [element('th', { scope: 'row' }, String(rank)), ...cells,
+    element('td', { class: 'route' }, sent.map((its) => `${namesOf(page, its)} → ${its.to}`).join(', '))]);
 }
 
 function figureOf(page, state, before, title) {
-  const head = ['', ...page.chunks.map((chunk) => chunk.name), 'sends'];
+  const head = ['rank', ...page.chunks.map((chunk) => chunk.name), 'sends to'];
   const body = page.start.arrays.map((_, rank) => rankRow(page, state, before, rank));
   const table = element('table', { class: 'arrays' }, [
     element('thead', {}, element('tr', {}, head.map((name) => element('th', { scope: 'col' }, name)))),
