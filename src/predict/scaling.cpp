@@ -2,6 +2,8 @@
 
 #include <lockstep/error.h>
 
+#include "run/ranking.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ std::vector<MethodPlan> plans_of(const ScalingJob& job, const std::string& metho
 }
 
 bool is_exact(const MethodPlan& plan) {
-  return plan.compress.empty() && plan.method.sync != "local-sgd";
+  return run::inexactness(plan.method.sync, false, plan.compress).empty();
 }
 
 /// Removes duplicates, and sorts the numbers of workers.

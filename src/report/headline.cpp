@@ -1,7 +1,7 @@
 #include "report/headline.h"
 
 #include "base/text.h"
-#include "report/numbers.h"
+#include "run/ranking.h"
 
 #include <fmt/format.h>
 
@@ -51,20 +51,61 @@ std::string job_of(const std::vector<Run>& runs) {
                              workers.size() == 1 && workers[0] == "1" ? "" : "s");
 }
 
-std::string fastest_of(const std::vector<Run>& runs) {
-  std::vector<std::pair<double, const Run*>> times;
-  for (const Run& run : runs)
-    if (run.summary)
-      if (const auto median = run.summary->object("seconds_per_iteration").number("p50"))
-        times.emplace_back(*median, &run);
-  if (times.size() < 2) return {};
-  std::sort(times.begin(), times.end());
-  const auto& [best, fastest] = times.front();
-  const auto& [worst, slowest] = times.back();
-  if (!(best > 0)) return {};
-  return fmt::format("{} has the fastest iterations ({} ms), {:.1f} times as fast as {} ({} ms).",
-                     fastest->name, milliseconds(best), worst / best, slowest->name,
-                     milliseconds(worst));
+std::vector<double> rates_of(const run::Fields& summary) {
+  std::vector<double> rates;
+  for (const run::Fields& repetition : summary.list("repetitions"))
+    if (const auto rate = repetition.number("images_per_second")) rates.push_back(*rate);
+  if (rates.empty())
+    if (const auto rate = summary.number("images_per_second")) rates.push_back(*rate);
+  return rates;
+}
+
+run::Ranking ranked(const Source& source) {
+  std::vector<run::Throughput> rates;
+  for (const Run& run : source.runs) {
+    if (!run.summary || (source.kind == "compare" && run.name == "alone")) continue;
+    run::Throughput throughput{
+        .name = run.name,
+        .images_per_second = rates_of(*run.summary),
+        .inexactness =
+            run::inexactness(run.config.text("sync"), run.config.number("staleness").has_value(),
+                             run.config.text("compress"))};
+    if (!throughput.images_per_second.empty()) rates.push_back(std::move(throughput));
+  }
+  return {std::move(rates), source.kind == "compare" ? "method" : "run"};
+}
+
+json ranks_json(const std::vector<run::Throughput>& runs) {
+  json list = json::array();
+  for (const run::Throughput& run : runs) {
+    const run::Spread spread = run.spread();
+    list.push_back({{"name", run.name},
+                    {"images_per_second", spread.median},
+                    {"lowest", spread.low},
+                    {"highest", spread.high},
+                    {"repetitions", run.images_per_second.size()}});
+  }
+  return list;
+}
+
+bool train_the_same(const std::vector<Run>& runs) {
+  return values_of(runs, "model").size() == 1 && values_of(runs, "data").size() == 1;
+}
+
+std::vector<run::IterationTimes> times_of(const std::vector<Run>& runs) {
+  std::vector<run::IterationTimes> times;
+  for (const Run& run : runs) {
+    if (!run.summary) continue;
+    const run::Fields seconds = run.summary->object("seconds_per_iteration");
+    run::IterationTimes its{.name = run.name,
+                            .seconds = {.mean = seconds.number("mean").value_or(0),
+                                        .p50 = seconds.number("p50").value_or(0),
+                                        .p90 = seconds.number("p90").value_or(0)}};
+    if (run.config.text("sync") == "local-sgd")
+      its.averages_every = static_cast<int>(run.config.number("local_steps").value_or(1));
+    times.push_back(std::move(its));
+  }
+  return times;
 }
 
 std::vector<std::string> differences_of(const std::vector<Run>& runs) {
@@ -104,7 +145,18 @@ std::string verdict_of(const Source& source) {
     return fmt::format("Incomplete: recorded up to {}; {}.", run.where_it_stopped(),
                        run.stopped->why);
   }
-  return fastest_of(source.runs);
+  if (train_the_same(source.runs)) return ranked(source).text();
+  return "The runs train different models or data, so their speeds are not compared.";
+}
+
+json ranking_of(const Source& source) {
+  if (source.kind != "compare" && source.kind != "side-by-side") return nullptr;
+  const run::Ranking ranking = ranked(source);
+  if (!train_the_same(source.runs) || ranking.exact().size() + ranking.inexact().size() == 0)
+    return nullptr;
+  return {{"fastest", ranking.fastest() ? json(ranking.fastest()->name) : json()},
+          {"exact", ranks_json(ranking.exact())},
+          {"inexact", ranks_json(ranking.inexact())}};
 }
 
 std::vector<std::string> notes_of(const Source& source) {
@@ -119,6 +171,13 @@ std::vector<std::string> notes_of(const Source& source) {
   if (source.kind == "side-by-side")
     if (const auto differences = differences_of(source.runs); !differences.empty())
       notes.push_back(fmt::format("The runs differ in {}.", enumerate(differences)));
+  if (source.kind == "side-by-side" && values_of(source.runs, "batch").size() > 1)
+    notes.emplace_back(
+        "Their global batches differ, so compare images per second and not the time of an "
+        "iteration.");
+  if (!source.study)
+    if (std::string text = run::explain_means(times_of(source.runs)); !text.empty())
+      notes.push_back(std::move(text));
   return notes;
 }
 

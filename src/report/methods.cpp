@@ -42,8 +42,8 @@ std::string measured_text(const Run& run) {
     text = whose(ranks.front().number("bytes_per_iteration").value_or(0),
                  ranks.back().number("bytes_per_iteration").value_or(0)) +
            "; ";
-  const auto median = run.summary->object("seconds_per_iteration").number("p50");
-  return text + (median ? in_seconds(*median) : "–") + " per iteration (median)";
+  const auto mean = run.summary->object("seconds_per_iteration").number("mean");
+  return text + (mean ? in_seconds(*mean) : "–") + " per iteration (mean)";
 }
 
 /// The run with the same method and the most workers.

@@ -77,6 +77,7 @@ json page_json(const Source& source, const PageLimits& limits) {
             {"machine", provenance_of(source, "machine")},
             {"made", utc_date()},
             {"verdict", verdict_of(source)},
+            {"ranking", ranking_of(source)},
             {"tables", tables_json(source)},
             {"methods", methods_json(source.runs)}};
   if (source.study) page["scaling"] = scaling_of(*source.study);

@@ -21,7 +21,10 @@ constexpr double kMega = 1e6;
 
 /// Explanations of columns, by column name.
 const std::map<std::string, std::string> kExplained{
-    {"ms/iteration", "median, without the first iteration"},
+    {"images/s", "over all iterations but the first"},
+    {"mean ms", "time of an iteration, without the first: mean"},
+    {"median ms", "time of an iteration, without the first: median"},
+    {"p90 ms", "time of an iteration, without the first: 90th percentile"},
     {"compute %", "of an iteration's time: forward, backward and optimizer"},
     {"communication %", "of an iteration's time: inside collectives, during and after backward"},
     {"hidden %", "of an iteration's time: communication that overlaps with backward"},
@@ -65,14 +68,17 @@ std::vector<std::string> row_of(const Run& run) {
   std::vector<std::string> cells{run.name, run.method(), fmt::format("{}", run.workers())};
   if (!run.summary) {
     const observe::Times times = run.metrics.mean_times();
-    append(cells, {milliseconds(times.total), "–", "–", "–", "–", "–", "–", "–", "–", "–", "–", "–",
-                   "–", "incomplete"});
+    append(cells, {"–", milliseconds(times.total)});
+    cells.insert(cells.end(), 14, "–");
+    cells.emplace_back("incomplete");
     return cells;
   }
   const run::Fields& summary = *run.summary;
   const std::vector<run::Fields> ranks = summary.list("ranks");
-  append(cells, {milliseconds(summary.object("seconds_per_iteration").number("p50")),
-                 fixed(summary.number("seconds_total"), 2)});
+  const run::Fields seconds = summary.object("seconds_per_iteration");
+  append(cells, {fixed(summary.number("images_per_second"), 0),
+                 milliseconds(seconds.number("mean")), milliseconds(seconds.number("p50")),
+                 milliseconds(seconds.number("p90")), fixed(summary.number("seconds_total"), 2)});
   append(cells, percentages_of(summary));
   append(cells,
          {ranks.empty() ? "–" : megabytes(ranks.front().number("bytes_per_iteration")),
@@ -114,11 +120,12 @@ run::Fields rank_of(int number, const RankMetrics& metrics) {
 
 /// One row per run.
 TextTable runs_table(const std::vector<Run>& runs) {
-  TextTable table{.title = "Runs",
-                  .columns = explained({"run", "method", "workers", "ms/iteration", "total s",
-                                        "compute %", "communication %", "hidden %", "exposed %",
-                                        "waiting %", "data %", "MB rank 0", "MB others",
-                                        "train loss", "train %", "test %", "weights"})};
+  TextTable table{
+      .title = "Runs",
+      .columns = explained({"run",       "method",     "workers",   "images/s",  "mean ms",
+                            "median ms", "p90 ms",     "total s",   "compute %", "communication %",
+                            "hidden %",  "exposed %",  "waiting %", "data %",    "MB rank 0",
+                            "MB others", "train loss", "train %",   "test %",    "weights"})};
   for (const Run& run : runs) table.rows.push_back(row_of(run));
   return table;
 }
@@ -126,9 +133,9 @@ TextTable runs_table(const std::vector<Run>& runs) {
 /// One row per rank, from the summary, or from the metrics of an incomplete run.
 TextTable ranks_table(const Run& run) {
   TextTable table{.title = "Ranks",
-                  .columns = explained({"rank", "ms/iteration (mean)", "compute %",
-                                        "communication %", "hidden %", "exposed %", "waiting %",
-                                        "data %", "MB/iteration", "train loss", "train %"})};
+                  .columns = explained({"rank", "mean ms", "compute %", "communication %",
+                                        "hidden %", "exposed %", "waiting %", "data %",
+                                        "MB/iteration", "train loss", "train %"})};
   if (run.summary)
     for (const run::Fields& rank : run.summary->list("ranks")) table.rows.push_back(rank_row(rank));
   else
@@ -146,10 +153,10 @@ TextTable summary_table(const Run& run) {
           .rows = {{"iterations", fmt::format("{}", it.count("iterations"))},
                    {"seconds, total", fixed(it.number("seconds_total"), 2)},
                    {"seconds per epoch", fixed(it.number("seconds_per_epoch"), 3)},
-                   {"ms/iteration, median", milliseconds(seconds.number("p50"))},
-                   {"ms/iteration, mean", milliseconds(seconds.number("mean"))},
-                   {"ms/iteration, 90th percentile", milliseconds(seconds.number("p90"))},
                    {"images/s", fixed(it.number("images_per_second"), 0)},
+                   {"ms/iteration, mean", milliseconds(seconds.number("mean"))},
+                   {"ms/iteration, median", milliseconds(seconds.number("p50"))},
+                   {"ms/iteration, 90th percentile", milliseconds(seconds.number("p90"))},
                    {"MB/s in collectives", fixed(it.number("bandwidth_mbs"), 1)},
                    {"train loss", fixed(it.number("train_loss"), 4)},
                    {"train accuracy %", percent(it.number("train_accuracy"))},

@@ -1,4 +1,5 @@
-// The table and the findings of a comparison.
+// The findings of a comparison.
+#include "base/table/quantities.h"
 #include "base/text.h"
 #include "models/safetensors.h"
 #include "study/compare.h"
@@ -12,16 +13,9 @@ namespace lockstep::internal::study {
 
 namespace {
 
-constexpr double kMegabyte = 1e6;
-/// Times that differ by a smaller factor count as equal: so do the medians of two equal runs.
-constexpr double kSameTime = 1.05;
-
-std::string digits(double value) {
-  return fmt::format("{:.3g}", value);
-}
-
-double megabytes(const run::RankSummary& rank) {
-  return rank.bytes_per_iteration / kMegabyte;
+/// A relative difference.
+std::string difference_text(double value) {
+  return value == 0 ? "0" : fmt::format("{:.0e}", value);
 }
 
 /// Seconds per iteration of communication that does not overlap with backward.
@@ -33,38 +27,35 @@ bool has_batch_norm(const Comparison& comparison) {
   return comparison.alone().summary.buffers_sha256 != models::weights_sha256({});
 }
 
-std::string weights_column(const ComparedRun& run) {
-  if (run.weights_difference < kSameWeights) return "equal";
-  return fmt::format("{:.0e} off", run.weights_difference);
-}
-
 double largest(const Comparison& comparison, double ComparedRun::*difference) {
   double largest = 0;
   for (const ComparedRun& run : comparison.runs)
-    if (run.exact) largest = std::max(largest, run.*difference);
+    if (run.exact()) largest = std::max(largest, run.*difference);
   return largest;
 }
 
 /// Why networks with batch norm end with different weights although every method is correct.
 std::string on_batch_norm(const Comparison& comparison) {
   const double from_one = largest(comparison, &ComparedRun::weights_difference);
-  const double apart = largest(comparison, &ComparedRun::methods_difference);
+  const double between = largest(comparison, &ComparedRun::methods_difference);
+  const std::string apart = between == 0
+                                ? "the methods agree to the last bit"
+                                : fmt::format("the methods end up to {:.0e} apart", between);
   if (comparison.sync_bn)
     return fmt::format(
         "With --sync-bn, all workers normalise with the statistics of the whole batch, as one "
         "worker does, so the gradients of every step agree. The curves still differ: sums in a "
         "different order round differently, and batch norm amplifies this step by step (weights "
-        "end {:.0e} from those of one worker, the methods end up to {:.0e} apart). This is not an "
-        "error of a method. --dtype float64 reduces the rounding; --shards instead of --sync-bn "
-        "fixes the summation order.",
+        "end {:.0e} from those of one worker, {}). This is not an error of a method. --dtype "
+        "float64 reduces the rounding; --shards instead of --sync-bn fixes the summation order.",
         from_one, apart);
   return fmt::format(
       "This network has batch norm, so the curves differ although the gradients of every step "
       "agree. Each worker normalises with the statistics of its own images, while one worker uses "
       "those of the whole batch (its weights end {:.0e} away; --sync-bn uses the statistics of the "
-      "whole batch). Sums in a different order round differently, and training amplifies this (the "
-      "methods end up to {:.0e} apart). Neither is an error of a method. With --shards, results "
-      "are bit-identical on 1, 2, 4 or more workers.",
+      "whole batch). Sums in a different order round differently, and training amplifies this "
+      "({}). Neither is an error of a method. With --shards, results are bit-identical on 1, 2, 4 "
+      "or more workers.",
       from_one, apart);
 }
 
@@ -96,21 +87,23 @@ std::string on_shards(const Comparison& comparison) {
 
 std::string on_equality(const Comparison& comparison) {
   if (comparison.shards > 0) return on_shards(comparison);
-  if (comparison.all_agree())
+  if (comparison.all_agree()) {
+    const bool all = std::all_of(comparison.runs.begin(), comparison.runs.end(),
+                                 [](const ComparedRun& run) { return run.exact(); });
+    const double weights = largest(comparison, &ComparedRun::weights_difference);
+    const double losses = largest(comparison, &ComparedRun::loss_difference);
     return fmt::format(
-        "{} end with the same weights as one worker (relative difference at most {:.0e}), and "
-        "their loss curves coincide (difference at most {:.0e}): the methods differ in speed, not "
-        "in results.",
-        std::all_of(comparison.runs.begin(), comparison.runs.end(),
-                    [](const ComparedRun& run) { return run.exact; })
-            ? "All methods"
-            : "All exact methods",
-        largest(comparison, &ComparedRun::weights_difference),
-        largest(comparison, &ComparedRun::loss_difference));
+        "{} end with the same weights as one worker ({}), and their loss curves coincide ({}): the "
+        "methods differ in speed, not in results.",
+        all ? "All methods" : "All exact methods",
+        weights == 0 ? "to the last bit"
+                     : fmt::format("relative difference at most {:.0e}", weights),
+        losses == 0 ? "to the last bit" : fmt::format("difference at most {:.0e}", losses));
+  }
   if (has_batch_norm(comparison)) return on_batch_norm(comparison);
   std::vector<std::string> off;
   for (const ComparedRun& run : comparison.runs)
-    if (run.exact && run.weights_difference >= kSameWeights) off.push_back(run.name);
+    if (run.exact() && run.weights_difference >= kSameWeights) off.push_back(run.name);
   return fmt::format(
       "{} ended with different weights than one worker. Without batch norm only rounding can "
       "differ, and a diverging run amplifies it: try a smaller --lr or --dtype float64.",
@@ -122,9 +115,10 @@ std::string on_equality(const Comparison& comparison) {
 std::string on_inexact(const Comparison& comparison) {
   std::vector<std::string> ends;
   for (const ComparedRun& run : comparison.runs)
-    if (!run.exact)
-      ends.push_back(fmt::format("{} (weights differ by {:.0e}, test accuracy {:.1f} %)", run.name,
-                                 run.weights_difference, 100 * run.summary.test_accuracy));
+    if (!run.exact())
+      ends.push_back(fmt::format("{} (weights differ by {}, test accuracy {:.1f} %)", run.name,
+                                 difference_text(run.weights_difference),
+                                 100 * run.summary.test_accuracy));
   if (ends.empty()) return "";
   return fmt::format(
       "Approximate methods do not reproduce the updates of one worker (test accuracy {:.1f} %): "
@@ -148,11 +142,11 @@ std::string on_equal_bits(const Comparison& comparison) {
 /// Reasons in the measurements why one method is faster than another; empty if there are none.
 std::string on_cause(const ComparedRun& fast, const ComparedRun& slow) {
   std::vector<std::string> reasons;
-  const double through_slow = megabytes(slow.summary.ranks.front());
-  const double through_fast = megabytes(fast.summary.ranks.front());
+  const double through_slow = slow.summary.ranks.front().bytes_per_iteration;
+  const double through_fast = fast.summary.ranks.front().bytes_per_iteration;
   if (through_slow > 1.3 * through_fast)
-    reasons.push_back(fmt::format("rank 0 moves {} MB per iteration with {}, {} MB with {}",
-                                  digits(through_slow), slow.name, digits(through_fast),
+    reasons.push_back(fmt::format("rank 0 moves {} per iteration with {}, {} with {}",
+                                  in_bytes(through_slow), slow.name, in_bytes(through_fast),
                                   fast.name));
   if (fast.summary.hidden_communication_share > 0.1 * fast.summary.communication_share)
     reasons.push_back(fmt::format(
@@ -162,48 +156,28 @@ std::string on_cause(const ComparedRun& fast, const ComparedRun& slow) {
       slow.summary.seconds_per_iteration.mean - fast.summary.seconds_per_iteration.mean;
   const double communication = exposed(slow) - exposed(fast);
   if (gap > 0 && communication > gap / 2)
-    reasons.push_back(fmt::format(
-        "exposed communication takes {} ms per iteration with {}, {} ms with {}",
-        digits(1e3 * exposed(slow)), slow.name, digits(1e3 * exposed(fast)), fast.name));
+    reasons.push_back(
+        fmt::format("exposed communication takes {} per iteration with {}, {} with {}",
+                    in_seconds(exposed(slow)), slow.name, in_seconds(exposed(fast)), fast.name));
   if (reasons.empty()) return "";
   return fmt::format("Reasons: {}.", fmt::join(reasons, "; "));
 }
 
 }  // namespace
 
-TextTable table_of(const Comparison& comparison) {
-  TextTable table{
-      .title = "Sync methods",
-      .columns = {
-          "method",
-          "workers",
-          {"s/iteration", "median, without the first iteration"},
-          "total s",
-          {"speed-up", "relative to one worker, which computes the whole batch"},
-          {"compute %", "of an iteration's time: forward, backward and optimizer"},
-          {"hidden %", "communication that overlaps with backward"},
-          {"exposed %", "communication that does not overlap with backward, including waiting"},
-          {"MB rank 0", "moved by rank 0 per iteration"},
-          {"MB others", "moved by each other rank per iteration"},
-          {"loss", "training loss in the last epoch"},
-          "train %",
-          "test %",
-          {"weights", "final weights compared with those of one worker"}}};
-  for (const ComparedRun& run : comparison.runs) {
-    const run::Summary& summary = run.summary;
-    const bool alone = summary.workers == 1;
-    table.rows.push_back(
-        {run.name, fmt::format("{}", summary.workers), digits(summary.seconds_per_iteration.p50),
-         fmt::format("{:.2f}", summary.seconds_total),
-         fmt::format("{:.2f}", comparison.speedup(run)), percent_cell(summary.compute_share),
-         alone ? "–" : percent_cell(summary.hidden_communication_share),
-         alone ? "–" : percent_cell(summary.exposed_communication_share),
-         alone ? "–" : digits(megabytes(summary.ranks.front())),
-         alone ? "–" : digits(megabytes(summary.ranks.back())),
-         fmt::format("{:.4f}", summary.train_loss), percent_cell(summary.train_accuracy),
-         percent_cell(summary.test_accuracy), weights_column(run)});
-  }
-  return table;
+std::string verdict_of(const Comparison& comparison) {
+  const ComparedRun* fastest = comparison.fastest();
+  if (!fastest) return "";
+  std::vector<SpeedUp> speedups;
+  for (const ComparedRun& run : comparison.runs)
+    if (&run != &comparison.alone())
+      speedups.push_back(
+          {run.name, comparison.speedup(run), run.summary, comparison.alone().summary});
+  std::string text = fmt::format(
+      "{} One worker alone trains {}: the speed-up of {} is {:.2f}.", comparison.ranking().text(),
+      run::rate_text(comparison.alone().throughput()), fastest->name, comparison.speedup(*fastest));
+  const std::string remark = on_impossible_speedups(speedups, comparison.machine);
+  return remark.empty() ? text : text + " " + remark;
 }
 
 std::vector<std::string> sentences_of(const Comparison& comparison) {
@@ -215,16 +189,19 @@ std::vector<std::string> sentences_of(const Comparison& comparison) {
   add(on_equal_bits(comparison));
   const ComparedRun* fast = comparison.fastest();
   const ComparedRun* slow = comparison.slowest();
-  if (!fast || fast == slow) return sentences;
-  const double seconds = fast->summary.seconds_per_iteration.p50;
-  const double ratio = seconds > 0 ? slow->summary.seconds_per_iteration.p50 / seconds : 1;
-  if (ratio < kSameTime) {
-    add("All methods take the same time within 5 %.");
-    return sentences;
-  }
-  add(fmt::format("{} is fastest with {} ms per iteration, {:.2f} times as fast as {} (slowest).",
-                  fast->name, digits(1e3 * seconds), ratio, slow->name));
-  add(on_cause(*fast, *slow));
+  if (fast && !run::within_noise(fast->throughput(), slow->throughput()))
+    add(on_cause(*fast, *slow));
+  if (const ComparedRun& limited = fast ? *fast : comparison.alone();
+      !limited.summary.verdict.empty())
+    add(fmt::format("{}: {}", limited.name, limited.summary.verdict));
+  std::vector<run::IterationTimes> times;
+  for (const ComparedRun& run : comparison.runs)
+    times.push_back({run.name, run.summary.seconds_per_iteration, run.averages_every});
+  add(run::explain_means(times));
+  add(on_busy_machine(comparison.machine));
+  if (comparison.alone().repetitions.size() == 1)
+    add("Every variant was trained once, so the noise of the measurement is not known: --repeat 3 "
+        "shows it.");
   return sentences;
 }
 

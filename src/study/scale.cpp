@@ -17,15 +17,17 @@ double images_seen(std::size_t iterations, std::size_t images, std::size_t batch
   return static_cast<double>(iterations / in_epoch * images + rest);
 }
 
-/// The run that another one is compared with.
-const ScaledRun& baseline_of(const std::vector<ScaledRun>& runs, const ScaledRun& run) {
-  const ScaledRun* found = &run;
-  for (const ScaledRun& other : runs)
-    if (other.plan.batch == run.plan.batch &&
+/// The index of the run that another one is compared with.
+std::size_t baseline_of(const std::vector<ScaledRun>& runs, std::size_t index) {
+  const ScaledRun& run = runs[index];
+  std::size_t found = index;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (const ScaledRun& other = runs[i];
+        other.plan.batch == run.plan.batch &&
         (other.alone() || other.summary.method == run.summary.method) &&
-        other.summary.workers < found->summary.workers)
-      found = &other;
-  return *found;
+        other.summary.workers < runs[found].summary.workers)
+      found = i;
+  return found;
 }
 
 /// Estimated memory of a run, from an earlier run with the same batch; 0 if there is none.
@@ -92,7 +94,8 @@ double seconds_of_epoch(const run::Summary& summary, std::size_t images) {
 
 void compare_with_baseline(std::vector<ScaledRun>& runs) {
   for (ScaledRun& run : runs) {
-    const ScaledRun& baseline = baseline_of(runs, run);
+    run.baseline = baseline_of(runs, static_cast<std::size_t>(&run - runs.data()));
+    const ScaledRun& baseline = runs[run.baseline];
     run.speedup = images_per_second(run) / images_per_second(baseline);
     run.efficiency = run.speedup * baseline.summary.workers / run.summary.workers;
   }
@@ -110,7 +113,7 @@ Scaling scale(const ScaleJob& job, const RunPlanned& run, const MeasureMessages&
     make_folder(plan.config.run_dir);
     ScaledRun scaled{.plan = plan, .summary = run(plan), .bench = {}};
     scaled.seconds_per_epoch = seconds_of_epoch(scaled.summary, plan.images);
-    scaled.oversubscribed = scaled.summary.workers * scaled.summary.threads > job.cores;
+    scaled.oversubscribed = scaled.summary.workers * scaled.summary.threads > job.machine.cores;
     if (!scaled.alone()) scaled.bench = bench(plan, scaled.summary);
     scaling.runs.push_back(std::move(scaled));
   }

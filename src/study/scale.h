@@ -11,6 +11,7 @@
 
 #include "launch/hosts/network_link.h"
 #include "run/summary.h"
+#include "study/remarks.h"
 #include "train/config/config.h"
 
 #include <functional>
@@ -36,8 +37,7 @@ struct ScaleJob {
   std::vector<std::string> methods{"ddp"};         ///< names as in with_method()
   bool weak = false;
   std::size_t images = 0;  ///< available training images
-  int cores = 1;           ///< cores of this machine
-  double load = 0;         ///< busy threads in the minute before the study
+  Machine machine = {};
   std::optional<ScaleHosts> hosts{};
   /// Returns the free memory in bytes; empty function if that is not known.
   std::function<double()> free_memory{};
@@ -67,6 +67,7 @@ struct ScaledRun {
   run::Summary summary;
   double seconds_per_epoch = 0;
   double speedup = 1;                ///< images per second, relative to the baseline
+  std::size_t baseline = 0;          ///< index of the run that it is compared with
   double efficiency = 1;             ///< images per second and worker, relative to the baseline
   bool oversubscribed = false;       ///< more threads than cores: measures overhead, not speed-up
   std::optional<BenchedStep> bench;  ///< empty for one worker, or if it was not measured
@@ -100,8 +101,8 @@ struct Scaling {
 /// one epoch.
 double seconds_of_epoch(const run::Summary& summary, std::size_t images);
 
-/// Fills in speedup and efficiency relative to the run with the fewest workers of the same batch
-/// and method.
+/// Fills in baseline, speedup and efficiency: relative to the run with the fewest workers of the
+/// same batch and method.
 void compare_with_baseline(std::vector<ScaledRun>& runs);
 
 /// Runs one job and returns its summary.

@@ -1,3 +1,4 @@
+#include "run/ranking.h"
 #include "run/study_file.h"
 #include "study/compare.h"
 #include "study/scale_report.h"
@@ -7,9 +8,6 @@
 namespace lockstep::internal::study {
 
 namespace {
-
-/// Busy threads above which the load is mentioned: an idle machine has fewer.
-constexpr double kBusy = 0.5;
 
 /// null for an empty value.
 nlohmann::json json_of(const std::optional<double>& value) {
@@ -37,7 +35,7 @@ nlohmann::json point_json(const ScaledRun& run, const std::string& method) {
           {"batch", run.plan.batch},
           {"method", method},
           {"seconds_per_epoch", run.seconds_per_epoch},
-          {"seconds_per_iteration", run.summary.seconds_per_iteration.p50},
+          {"seconds_per_iteration", run.summary.seconds_per_iteration.mean},
           {"speedup", run.speedup},
           {"efficiency", run.efficiency},
           {"compute_seconds", run.compute_seconds()},
@@ -61,6 +59,14 @@ nlohmann::json points_of(const Scaling& scaling) {
       points.push_back(point_json(run, with_method(scaling.job.job, method).method().method));
   }
   return points;
+}
+
+std::vector<run::IterationTimes> times_of(const Scaling& scaling) {
+  std::vector<run::IterationTimes> times;
+  for (const ScaledRun& run : scaling.runs)
+    times.push_back({run.plan.name, run.summary.seconds_per_iteration,
+                     run.summary.sync == "local-sgd" ? run.plan.config.local_steps : 1});
+  return times;
 }
 
 }  // namespace
@@ -89,11 +95,9 @@ std::vector<std::string> scale_notes(const Scaling& scaling) {
         fmt::format("The {} hosts with one worker each are network namespaces of this machine, "
                     "with links of {} in each direction to one switch. They share its cores.",
                     scaling.job.hosts->count, scaling.job.hosts->link.text()));
-  if (scaling.job.load > kBusy)
-    notes.push_back(fmt::format(
-        "In the minute before the study, {:.1f} threads were busy on {} core{}: if they kept "
-        "running, the measured times are too long.",
-        scaling.job.load, scaling.job.cores, scaling.job.cores == 1 ? "" : "s"));
+  for (const std::string& note :
+       {on_busy_machine(scaling.job.machine), run::explain_means(times_of(scaling))})
+    if (!note.empty()) notes.push_back(note);
   if (scaling.baseline_workers > 1)
     notes.push_back(
         fmt::format("Speed-up and efficiency are relative to {} workers, because --workers does "

@@ -1,3 +1,4 @@
+#include "base/table/quantities.h"
 #include "study/scale_report.h"
 
 #include <fmt/format.h>
@@ -9,13 +10,6 @@ namespace lockstep::internal::study {
 namespace {
 
 constexpr const char* kNothing = "–";
-
-/// Three significant digits, but at most three after the point.
-std::string number(double value) {
-  if (value >= 100) return fmt::format("{:.0f}", value);
-  if (value >= 10) return fmt::format("{:.1f}", value);
-  return value >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
-}
 
 std::string percent(double fraction) {
   return fmt::format("{:.{}f}", 100 * fraction, fraction < 0.1 ? 1 : 0);
@@ -30,14 +24,17 @@ std::string workers_of(const ScaledRun& run) {
 }
 
 std::vector<std::string> row_of(const ScaledRun& run) {
-  auto communication = [&](double value) { return run.alone() ? kNothing : number(value); };
+  auto communication = [&](double value) { return run.alone() ? kNothing : three_digits(value); };
   return {workers_of(run),
           std::to_string(run.plan.batch),
-          number(run.seconds_per_epoch),
-          number(1000 * run.summary.seconds_per_iteration.p50),
+          three_digits(static_cast<double>(run.plan.images) / run.seconds_per_epoch),
+          three_digits(run.seconds_per_epoch),
+          three_digits(1e3 * run.summary.seconds_per_iteration.mean),
+          three_digits(1e3 * run.summary.seconds_per_iteration.p50),
+          three_digits(1e3 * run.summary.seconds_per_iteration.p90),
           fmt::format("{:.2f}", run.speedup),
           percent(run.efficiency),
-          number(run.compute_seconds()),
+          three_digits(run.compute_seconds()),
           communication(run.communication_seconds()),
           communication(run.exposed_seconds()),
           communication(run.hidden_seconds()),
@@ -50,8 +47,11 @@ std::vector<TableColumn> run_columns(const Scaling& scaling) {
   const bool one = scaling.baseline_workers == 1;
   return {{"workers", "a star marks runs with more threads than cores: they measure overhead"},
           {"batch", "images per worker and step"},
+          {"images/s", "images of an epoch divided by s/epoch"},
           {"s/epoch", "the first iteration is counted with the median time"},
-          {"ms/iteration", "median, without the first iteration"},
+          {"mean ms", "time of an iteration, without the first: mean"},
+          {"median ms", "time of an iteration, without the first: median"},
+          {"p90 ms", "time of an iteration, without the first: 90th percentile"},
           {"speed-up",
            fmt::format("images per second, relative to {} with the same batch",
                        one ? "one worker" : fmt::format("{} workers", scaling.baseline_workers))},
@@ -81,11 +81,12 @@ std::vector<std::string> batch_row(const Scaling& scaling, int workers, const st
   for (std::size_t batch : scaling.job.batches) {
     const ScaledRun* run = find(scaling, workers, batch, method);
     if (run) row.front() = workers_of(*run);
-    row.push_back(run ? fmt::format("{} s, {:.2f}×", number(run->seconds_per_epoch), run->speedup)
-                      : kNothing);
+    row.push_back(
+        run ? fmt::format("{} s, {:.2f}×", three_digits(run->seconds_per_epoch), run->speedup)
+            : kNothing);
     const bool communicates = run && !run->alone();
-    seconds.push_back(communicates ? number(run->communication_seconds()) : kNothing);
-    bandwidth.push_back(communicates ? number(run->bandwidth_mbs()) : kNothing);
+    seconds.push_back(communicates ? three_digits(run->communication_seconds()) : kNothing);
+    bandwidth.push_back(communicates ? three_digits(run->bandwidth_mbs()) : kNothing);
   }
   row.push_back(fmt::format("{}", fmt::join(seconds, " / ")));
   row.push_back(fmt::format("{}", fmt::join(bandwidth, " / ")));

@@ -28,11 +28,18 @@ std::string setting(const Scaling& scaling, const ScaledRun& run) {
   return fmt::format("{}, {}", run.summary.method, images);
 }
 
-/// The runs with more workers than the baseline that have a core for each thread.
+bool is_exact(const ScaledRun* run) {
+  return run->plan.config.inexactness().empty();
+}
+
+/// The runs with more workers than the baseline that have a core for each thread. Those of exact
+/// methods, if there are any: others are faster because they do something else.
 Runs fair_runs(const Scaling& scaling) {
   Runs runs;
   for (const ScaledRun& run : scaling.runs)
     if (!run.oversubscribed && run.summary.workers > scaling.baseline_workers) runs.push_back(&run);
+  if (std::any_of(runs.begin(), runs.end(), is_exact))
+    std::erase_if(runs, [](const ScaledRun* run) { return !is_exact(run); });
   return runs;
 }
 
@@ -143,6 +150,38 @@ std::string which_batch_helps(const Scaling& scaling, const Runs& largest) {
       best.plan.batch);
 }
 
+/// Runs of methods that are not exact and faster than every exact method with the same workers and
+/// batch.
+std::string what_is_not_exact(const Scaling& scaling) {
+  std::string text;
+  for (const ScaledRun& run : scaling.runs) {
+    if (run.oversubscribed || run.alone() || is_exact(&run)) continue;
+    double exact = 0;
+    for (const ScaledRun& other : scaling.runs)
+      if (is_exact(&other) && other.plan.batch == run.plan.batch &&
+          other.summary.workers == run.summary.workers)
+        exact = std::max(exact, other.speedup);
+    if (exact > 0 && run.speedup > exact * (1 + kNoise))
+      text += fmt::format(
+          " {} with {} and {} images each has a speed-up of {:.2f}, exact methods at most {:.2f}; "
+          "it "
+          "is not exact: {}.",
+          run.summary.method, workers_text(run.summary.workers), run.plan.batch, run.speedup, exact,
+          run.plan.config.inexactness());
+  }
+  return text;
+}
+
+std::string beyond_cores(const Scaling& scaling) {
+  std::vector<SpeedUp> speedups;
+  for (const ScaledRun& run : scaling.runs)
+    if (!run.alone())
+      speedups.push_back(
+          {run.plan.name, run.speedup, run.summary, scaling.runs[run.baseline].summary});
+  const std::string remark = on_impossible_speedups(speedups, scaling.job.machine);
+  return remark.empty() ? "" : " " + remark;
+}
+
 std::string overhead_only(const Scaling& scaling) {
   std::set<int> worlds;
   int threads = 1;
@@ -157,7 +196,8 @@ std::string overhead_only(const Scaling& scaling) {
   return fmt::format(
       "Runs with {} workers (marked *) have more threads than the {} core{} here, at {} per "
       "worker: they measure overhead, not speed-up.",
-      enumerate(texts), scaling.job.cores, scaling.job.cores == 1 ? "" : "s", threads);
+      enumerate(texts), scaling.job.machine.cores, scaling.job.machine.cores == 1 ? "" : "s",
+      threads);
 }
 
 }  // namespace
@@ -174,6 +214,7 @@ std::string scale_verdict(const Scaling& scaling) {
     text = how_it_scales(scaling, largest) + what_limits(scaling, largest) +
            where_efficiency_is_low(scaling, fair) + which_batch_helps(scaling, largest);
   }
+  text += what_is_not_exact(scaling) + beyond_cores(scaling);
   const std::string overhead = overhead_only(scaling);
   return overhead.empty() ? text : text + " " + overhead;
 }

@@ -142,8 +142,9 @@ class Report(ProgramTest):
         self.assertEqual([run["name"] for run in page["runs"]], ["one", "two", "three"])
         self.assertIn("workers (2 and 1)", "".join(page["notes"]))
         (table,) = page["tables"]
-        medians = [f"{1000 * self.summary(name)['seconds_per_iteration']['p50']:.3f}" for name in ("one", "two", "three")]
-        self.assertEqual([row[table["columns"].index("ms/iteration")] for row in table["rows"]], medians)
+        for column, value in (("mean ms", "mean"), ("median ms", "p50"), ("p90 ms", "p90")):
+            times = [f"{1000 * self.summary(name)['seconds_per_iteration'][value]:.3f}" for name in ("one", "two", "three")]
+            self.assertEqual([row[table["columns"].index(column)] for row in table["rows"]], times)
 
     def tables(self, folder):
         """The rows of every CSV file in a folder, by the file's name."""
@@ -203,7 +204,7 @@ class Report(ProgramTest):
         self.assertTrue(text.startswith("# LeNet-5 on MNIST, 2 workers: runs side by side\n\n## Runs\n\n| run | method |"))
         self.assertRegex(text, r"(?m)^\| --- \| --- \| ---: \|")
         self.assertRegex(text, r"(?m)^\| one \| ddp \| 2 \| \d")
-        self.assertIn("- ms/iteration: median, without the first iteration\n", text)
+        self.assertIn("- median ms: time of an iteration, without the first: median\n", text)
         output, _ = self.run_program("report", "one", "--markdown", "one.md", "--csv", "csv", "--out", "page.html")
         self.assertEqual(output.splitlines(), ["report: page.html", "table: csv/ranks.csv", "table: csv/summary.csv",
                                                "tables: one.md"])

@@ -44,7 +44,7 @@ class Train(ProgramTest):
 
     def test_draws_a_bar_below_its_lines_on_a_terminal(self):
         output = self.run_on_terminal("train", *SMALL, "--workers", 2, "--log-every", 2, "--epochs", 2, "--run-dir", "run")
-        for text in ["\r\033[K", "━", "images/s", "s left", "iteration 2/4  loss", "epoch 1  rank 1", "4 iterations in"]:
+        for text in ["\r\033[K", "━", "images/s", "s left", "iteration 2/4  rank 0  loss", "epoch 1  rank 1", "4 iterations in"]:
             self.assertIn(text, output)
 
     def test_the_default_run_folder_is_new(self):

@@ -83,7 +83,12 @@ TEST_F(Page, OfARunHasItsJobAndItsResults) {
   EXPECT_EQ(run.at("test").at("loss"), 0.9);
   EXPECT_NEAR(run.at("parts").at("total"), 0.002, 1e-12);
   EXPECT_EQ(run.at("timeline").at("iteration"), 2);
-  EXPECT_TRUE(page.at("notes").empty()) << page.at("notes");
+  EXPECT_TRUE(page.at("ranking").is_null());
+  EXPECT_EQ(page.at("notes"),
+            nlohmann::json::array({"The mean time of an iteration differs from the median by more "
+                                   "than 20 %: at least one in ten iterations is slow with ddp "
+                                   "(mean 3.00 ms, median 2.00 ms). Images per second count every "
+                                   "iteration."}));
 }
 
 TEST_F(Page, OfARunHasItsTables) {
@@ -93,7 +98,7 @@ TEST_F(Page, OfARunHasItsTables) {
   EXPECT_EQ(figures["ms/iteration, median"]["value"], "2.000");
   EXPECT_EQ(figures["test accuracy %"]["value"], "70.0");
   auto ranks = cells_of(page.at("tables")[0]);
-  EXPECT_EQ(ranks["1"]["ms/iteration (mean)"], "2.500");
+  EXPECT_EQ(ranks["1"]["mean ms"], "2.500");
   EXPECT_EQ(ranks["1"]["hidden %"], "12.5");
   EXPECT_EQ(ranks["0"]["MB/iteration"], "1.001");
 }
@@ -104,7 +109,7 @@ TEST_F(Page, HasPredictedAndMeasuredCostsOfTheMethod) {
   EXPECT_EQ(methods[0].at("name"), "ddp");
   EXPECT_THAT(methods[0].at("what").get<std::string>(), HasSubstr("bucket"));
   EXPECT_EQ(methods[0].at("predicted"), "1.00 MB from every rank (n = 1.00 MB, W = 2)");
-  EXPECT_EQ(methods[0].at("measured"), "1.00 MB from every rank; 2.00 ms per iteration (median)");
+  EXPECT_EQ(methods[0].at("measured"), "1.00 MB from every rank; 3.00 ms per iteration (mean)");
 }
 
 TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
@@ -120,7 +125,7 @@ TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
               HasSubstr("Incomplete: recorded up to iteration 10 of 20; the run was stopped"));
   EXPECT_TRUE(page.at("runs")[0].at("summary").is_null());
   ASSERT_EQ(page.at("tables").size(), 1u);
-  EXPECT_EQ(cells_of(page.at("tables")[0])["1"]["ms/iteration (mean)"], "2.000");
+  EXPECT_EQ(cells_of(page.at("tables")[0])["1"]["mean ms"], "2.000");
 }
 
 TEST_F(Page, OfARunWithoutMeasurementsIsPossible) {
@@ -142,7 +147,36 @@ TEST_F(Page, OfAStudyHasItsFindingsAndItsRuns) {
   EXPECT_EQ(page.at("runs")[1].at("name"), "ring");
   EXPECT_EQ(page.at("runs")[1].at("folder"), "ring");
   EXPECT_EQ(page.at("methods").size(), 2u);
-  EXPECT_EQ(cells_of(page.at("tables")[0])["ring"]["ms/iteration"], "2.000");
+  EXPECT_EQ(cells_of(page.at("tables")[0])["ring"]["median ms"], "2.000");
+  EXPECT_EQ(cells_of(page.at("tables")[0])["ring"]["mean ms"], "3.000");
+}
+
+TEST_F(Page, OfAStudyRanksExactMethodsApartAndShowsTheirSpread) {
+  const auto folder = study();
+  change(folder / "summary.json", [](nlohmann::json& json) {
+    json["runs"][0]["repetitions"] = R"([{"images_per_second": 90}, {"images_per_second": 100},
+                                         {"images_per_second": 120}])"_json;
+    json["runs"][1]["images_per_second"] = 200;
+  });
+  change(folder / "ring" / "config.json",
+         [](nlohmann::json& json) { json["compress"] = "float16"; });
+  const nlohmann::json ranking = page_of({folder}).at("ranking");
+  EXPECT_TRUE(ranking.at("fastest").is_null()) << "a single method is not the fastest one";
+  EXPECT_EQ(ranking.at("exact"), nlohmann::json::array({{{"name", "ddp"},
+                                                         {"images_per_second", 100},
+                                                         {"lowest", 90},
+                                                         {"highest", 120},
+                                                         {"repetitions", 3}}}));
+  EXPECT_EQ(ranking.at("inexact")[0].at("name"), "ring");
+}
+
+TEST_F(Page, DoesNotRankRunsOfDifferentModels) {
+  run("x", "ddp");
+  run("y", "ring");
+  change(folder_.path() / "y/config.json", [](nlohmann::json& json) { json["model"] = "vgg11"; });
+  const nlohmann::json page = page_of({folder_.path() / "x", folder_.path() / "y"});
+  EXPECT_TRUE(page.at("ranking").is_null());
+  EXPECT_THAT(page.at("verdict").get<std::string>(), HasSubstr("their speeds are not compared"));
 }
 
 TEST_F(Page, ShowsTheTablesOfAStudy) {
@@ -191,21 +225,26 @@ TEST_F(Page, OfAKilledStudyShowsItsRunsSideBySide) {
 TEST_F(Page, OfSeveralRunsShowsThemSideBySide) {
   run("x/a", "ddp");
   run("y/a", "ring");
-  change(folder_.path() / "y/a/summary.json",
-         [](nlohmann::json& json) { json["seconds_per_iteration"]["p50"] = 0.005; });
+  // A larger batch: its iterations take longer, but it trains more images per second.
+  change(folder_.path() / "y/a/summary.json", [](nlohmann::json& json) {
+    json["seconds_per_iteration"]["mean"] = 0.01;
+    json["images_per_second"] = 12800;
+  });
+  change(folder_.path() / "y/a/config.json", [](nlohmann::json& json) { json["batch"] = 128; });
   const nlohmann::json page =
       page_of({folder_.path() / "x" / "a", folder_.path() / "y" / "a" / "", study()});
   EXPECT_EQ(page.at("kind"), "side-by-side");
   std::vector<std::string> names;
   for (const auto& run : page.at("runs")) names.push_back(run.at("name"));
   EXPECT_EQ(names, (std::vector<std::string>{"a", "a (2)", "study/ddp", "study/ring"}));
-  EXPECT_THAT(
-      page.at("verdict").get<std::string>(),
-      HasSubstr("a has the fastest iterations (2.000 ms), 2.5 times as fast as a (2) (5.000 "
-                "ms)"));
-  EXPECT_THAT(
-      page.at("notes"),
-      Contains("The runs differ in sync (ddp and all-reduce) and algorithm (auto and ring)."));
+  EXPECT_EQ(page.at("verdict"),
+            "a (2) is the fastest run with 12800 images/s: 2.40 times as fast as study/ring, the "
+            "slowest, with 5333 images/s.");
+  EXPECT_EQ(page.at("ranking").at("fastest"), "a (2)");
+  EXPECT_EQ(page.at("ranking").at("exact")[0].at("images_per_second"), 12800);
+  EXPECT_THAT(page.at("notes"), Contains("The runs differ in sync (ddp and all-reduce), algorithm "
+                                         "(auto and ring) and batch (16 and 128)."));
+  EXPECT_THAT(page.at("notes"), Contains(HasSubstr("compare images per second and not the time")));
   EXPECT_EQ(cells_of(page.at("tables")[0]).size(), 4u);
 }
 

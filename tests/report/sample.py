@@ -77,6 +77,9 @@ def page(names=("alone", "ring", "ddp"), ranks=4, points=100, **more):
     rows = [[its["name"], "5.000", "87.0", 'equal, "to the bit"'] for its in runs]
     return {"format": 1, "kind": "compare", "title": "A page that was made up",
             "command": "lockstep compare --epochs 10", "version": "0.1.0", "made": "2026-01-02 03:04 UTC",
+            "ranking": {"fastest": None, "inexact": [], "exact": [
+                {"name": name, "images_per_second": 4000.5, "lowest": 3900, "highest": 4100, "repetitions": 3}
+                for name in names if name != "alone"]},
             "verdict": "Compute-bound: all is well.",
             "machine": {"processor": "A processor", "cores": 4, "memory_bytes": 16e9, "system": "A system"},
             "notes": ["All methods end with the same weights."], "runs": runs, "scaling": None,

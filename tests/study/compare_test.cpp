@@ -74,11 +74,13 @@ TEST(Compare, TrainsOneWorkerAndThenEveryMethodToTheSameWeights) {
   job.iterations = 5;
   job.run_dir = folder.path();
   std::vector<std::pair<std::string, int>> started;
-  const Comparison comparison =
-      compare(job, {"gather-scatter", "ring", "ddp"}, [&](const train::TrainConfig& config) {
+  const Comparison comparison = compare(
+      job, {"gather-scatter", "ring", "ddp"},
+      [&](const train::TrainConfig& config) {
         started.emplace_back(config.run_dir.filename(), config.workers);
         return train::train_on_threads(config);
-      });
+      },
+      1);
   EXPECT_EQ(started, (std::vector<std::pair<std::string, int>>{
                          {"alone", 1}, {"gather-scatter", 2}, {"ring", 2}, {"ddp", 2}}));
   EXPECT_TRUE(comparison.all_agree());
@@ -109,65 +111,56 @@ TEST(Compare, DetectsAMethodWithDifferentWeights) {
   train::TrainConfig job = train::small_job();
   job.iterations = 2;
   job.run_dir = folder.path();
-  const Comparison comparison = compare(job, {"p2p", "ddp"}, [](const train::TrainConfig& config) {
-    train::TrainConfig changed = config;
-    if (config.sync == "p2p") changed.learning_rate *= 1.01;
-    return train::train_on_threads(changed);
-  });
+  const Comparison comparison = compare(
+      job, {"p2p", "ddp"},
+      [](const train::TrainConfig& config) {
+        train::TrainConfig changed = config;
+        if (config.sync == "p2p") changed.learning_rate *= 1.01;
+        return train::train_on_threads(changed);
+      },
+      1);
   ASSERT_EQ(comparison.runs.size(), 3u);
   EXPECT_GT(comparison.runs[1].weights_difference, kSameWeights);
   EXPECT_EQ(comparison.runs[2].weights_difference, 0);
   EXPECT_FALSE(comparison.all_agree());
 }
 
-/// A run with this time per iteration and these bytes moved by rank 0.
-ComparedRun measured(const std::string& name, double seconds, double bytes, double exposed) {
-  ComparedRun run{.name = name, .summary = {}};
-  run.summary.workers = name == "alone" ? 1 : 2;
-  run.summary.seconds_per_iteration = {seconds, seconds, seconds};
-  run.summary.exposed_communication_share = exposed;
-  run.summary.weights_sha256 = name;
-  run.summary.ranks.resize(2);
-  run.summary.ranks[0].bytes_per_iteration = bytes;
-  return run;
+TEST(Compare, RepeatsAllVariantsInTurn) {
+  const testing::TemporaryFolder folder;
+  train::TrainConfig job = train::small_job();
+  job.workers = 2;
+  job.iterations = 2;
+  job.run_dir = folder.path();
+  std::vector<std::string> started;
+  const auto run = [&](const train::TrainConfig& config) {
+    run::Summary summary = train::train_on_threads(config);
+    started.push_back(config.run_dir.lexically_relative(folder.path()));
+    summary.images_per_second = 100.0 * static_cast<double>(started.size() % 4);
+    return summary;
+  };
+  const Comparison comparison = compare(job, {"ddp"}, run, 3);
+  EXPECT_EQ(started, (std::vector<std::string>{"alone", "ddp", "repeat-2/alone", "repeat-2/ddp",
+                                               "repeat-3/alone", "repeat-3/ddp"}));
+  // ddp had 200, 0 and 200 images/s, one worker 100, 300 and 100.
+  const nlohmann::json json = to_json(comparison);
+  const nlohmann::json& ddp = json.at("runs")[1];
+  EXPECT_EQ(ddp.at("images_per_second"), 200);
+  EXPECT_EQ(ddp.at("folder"), "ddp");
+  EXPECT_EQ(ddp.at("speedup"), 2);
+  ASSERT_EQ(ddp.at("repetitions").size(), 3u);
+  EXPECT_EQ(ddp.at("repetitions")[1].at("folder"), "repeat-2/ddp");
+  EXPECT_EQ(ddp.at("repetitions")[1].at("images_per_second"), 0);
+  const TextTable table = table_of(comparison);
+  for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
+  EXPECT_THAT(table.column_names(), ::testing::IsSupersetOf({"lowest", "highest"}));
 }
 
-TEST(Compare, NamesTheFastestMethodAndTheReasons) {
-  const Comparison comparison{{measured("alone", 0.03, 0, 0), measured("p2p", 0.02, 3e6, 0.5),
-                               measured("ddp", 0.012, 1e6, 0.1)}};
-  EXPECT_EQ(comparison.fastest()->name, "ddp");
-  EXPECT_EQ(comparison.slowest()->name, "p2p");
-  EXPECT_DOUBLE_EQ(comparison.speedup(comparison.runs[2]), 2.5);
-  EXPECT_THAT(sentences_of(comparison),
-              ::testing::IsSupersetOf(std::vector<::testing::Matcher<std::string>>{
-                  "ddp is fastest with 12 ms per iteration, 1.67 times as fast as p2p (slowest).",
-                  "Reasons: rank 0 moves 3 MB per iteration with p2p, 1 MB with ddp; exposed "
-                  "communication takes 10 ms per iteration with p2p, 1.2 ms with ddp."}));
-}
-
-TEST(Compare, TreatsNearlyEqualTimesAsEqual) {
-  const Comparison comparison{{measured("alone", 0.03, 0, 0), measured("p2p", 0.0203, 3e6, 0.5),
-                               measured("ddp", 0.02, 1e6, 0.1)}};
-  EXPECT_EQ(sentences_of(comparison).back(), "All methods take the same time within 5 %.");
-}
-
-TEST(Compare, ExplainsWhyBatchNormSeparatesTheCurves) {
-  Comparison comparison{{measured("alone", 0.03, 0, 0), measured("ddp", 0.02, 1e6, 0.1)}};
-  comparison.runs[1].weights_difference = 0.1;
-  for (ComparedRun& run : comparison.runs) run.summary.buffers_sha256 = "of some statistics";
-  EXPECT_THAT(sentences_of(comparison).front(),
-              ::testing::AllOf(::testing::HasSubstr("statistics of its own images"),
-                               ::testing::HasSubstr("--sync-bn uses the statistics of the whole")));
-  comparison.sync_bn = true;
-  EXPECT_THAT(sentences_of(comparison).front(),
-              ::testing::AllOf(
-                  ::testing::HasSubstr("all workers normalise with the statistics of the whole"),
-                  ::testing::HasSubstr("round differently"),
-                  ::testing::Not(::testing::HasSubstr("its own images"))));
-  comparison.sync_bn = false;
-  for (ComparedRun& run : comparison.runs) run.summary.buffers_sha256 = models::weights_sha256({});
-  EXPECT_THAT(sentences_of(comparison).front(),
-              ::testing::StartsWith("ddp ended with different weights"));
+TEST(Compare, RepeatsShortRoundsOnly) {
+  EXPECT_EQ(usual_rounds(0), 3);
+  EXPECT_EQ(usual_rounds(20), 3);
+  EXPECT_EQ(usual_rounds(25), 2);
+  EXPECT_EQ(usual_rounds(31), 1);
+  EXPECT_EQ(usual_rounds(600), 1);
 }
 
 TEST(Mistakes, AreTrainedBesideTheCorrectVariant) {

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -24,6 +25,7 @@ struct CompareCommand {
   train::TrainConfig job;
   std::vector<std::string> methods = sync::method_names();
   bool mistakes = false;
+  std::optional<int> repeat;
   std::optional<CommandOptions> options;
 };
 
@@ -37,7 +39,13 @@ run::Options options_of(CompareCommand& command) {
            .field = &command.mistakes,
            .group = "Study",
            .help = "compare the classic mistakes with correct training, instead of the sync "
-                   "methods"}};
+                   "methods"},
+          {.name = "--repeat",
+           .field = &command.repeat,
+           .group = "Study",
+           .range = run::between(1, 100),
+           .help = "train all variants N times, one after another, and show medians and ranges; "
+                   "default: up to 3 within a minute"}};
 }
 
 /// Experiment A of the literature: LeNet-5 on 100 images of MNIST, four workers.
@@ -72,24 +80,38 @@ std::string announcement(const train::TrainConfig& config) {
                      config.workers == 1 ? "" : "s");
 }
 
+StudyRuns runs_of(const CompareCommand& command, std::size_t variants) {
+  return {command.job.run_dir, variants, study_progress(*command.options)};
+}
+
+void print(const study::Comparison& comparison) {
+  const run::Ranking ranking = comparison.ranking();
+  std::optional<std::size_t> fastest;
+  for (std::size_t i = 1; i < comparison.runs.size(); ++i)
+    if (ranking.fastest() && comparison.runs[i].name == ranking.fastest()->name) fastest = i;
+  print_table(study::table_of(comparison), fastest);
+  fmt::print("{}\n", study::verdict_of(comparison));
+  for (const std::string& sentence : study::sentences_of(comparison)) fmt::print("{}\n", sentence);
+}
+
 void run_compare(const CompareCommand& command) {
-  StudyRuns runs(command.methods.size() + 1);
+  StudyRuns runs = runs_of(command, command.methods.size() + 1);
+  std::map<std::string, int> rounds;  // by variant
   const study::Comparison comparison = study::compare(
       command.job, command.methods,
-      [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
-  const study::ComparedRun* fastest = comparison.fastest();
-  if (command.job.json != "-") {
-    const auto row = static_cast<std::size_t>(fastest ? fastest - comparison.runs.data() : 0);
-    print_table(study::table_of(comparison), row);
-    for (const std::string& sentence : study::sentences_of(comparison))
-      fmt::print("{}\n", sentence);
-    if (fastest) fmt::print("{}: {}\n", fastest->name, fastest->summary.verdict);
-  }
+      [&](const train::TrainConfig& config) {
+        std::string what = announcement(config);
+        if (const int round = ++rounds[what]; round > 1)
+          what += fmt::format(", repetition {}", round);
+        return runs.run(config, what);
+      },
+      command.repeat);
+  if (command.job.json != "-") print(comparison);
   finish_study(command.job, study::to_json(comparison));
 }
 
 void run_mistakes(const CompareCommand& command) {
-  StudyRuns runs(study::variants_of(command.job).size());
+  StudyRuns runs = runs_of(command, study::variants_of(command.job).size());
   const std::vector<study::TrainedVariant> variants = study::train_variants(
       command.job,
       [&](const train::TrainConfig& config) { return runs.run(config, announcement(config)); });
@@ -118,6 +140,8 @@ void check(CompareCommand& options) {
     study::with_method(options.job, method).validate();
   if (options.mistakes && given.given("--methods"))
     throw UsageError("--mistakes always uses ddp: leave out --methods");
+  if (options.mistakes && options.repeat)
+    throw UsageError("--mistakes compares what is learned and not speed: leave out --repeat");
   if (options.mistakes && options.job.shards > 0)
     throw UsageError(
         "the results of --mistakes depend on the number of workers: leave out --shards");

@@ -29,10 +29,30 @@ class Silent : public train::Progress {
   void epoch(std::size_t, const std::vector<std::vector<run::Record>>&) override {}
 };
 
-class Lines : public train::Progress {
+/// Prints the losses of rank 0: means over its images of a step.
+class Losses : public Silent {
  public:
-  Lines(std::size_t log_every, std::FILE* out)
-      : log_every_(std::max<std::size_t>(1, log_every)), out_(out) {}
+  Losses(std::size_t log_every, std::FILE* out)
+      : out_(out), log_every_(std::max<std::size_t>(1, log_every)) {}
+
+  void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
+    if (!prints_after(done)) return;
+    put(out_, "iteration {}/{}  rank 0  loss {:.4f}\n", done, iterations, loss);
+    std::fflush(out_);
+  }
+
+  bool prints_after(std::size_t done) const { return done % log_every_ == 0; }
+
+ protected:
+  std::FILE* const out_;
+
+ private:
+  const std::size_t log_every_;
+};
+
+class Lines : public Losses {
+ public:
+  using Losses::Losses;
 
   void started(const train::TrainConfig& config, std::size_t iterations,
                std::size_t train_images) override {
@@ -43,16 +63,6 @@ class Lines : public train::Progress {
     print_recipe(config);
     std::fflush(out_);
   }
-
-  void notice(const std::string& text) override { print_notice(text); }
-
-  void iteration(std::size_t done, std::size_t iterations, double loss, double) override {
-    if (!prints_after(done)) return;
-    put(out_, "iteration {}/{}  loss {:.4f}\n", done, iterations, loss);
-    std::fflush(out_);
-  }
-
-  bool prints_after(std::size_t done) const { return done % log_every_ == 0; }
 
   void epoch(std::size_t epoch, const std::vector<std::vector<run::Record>>& records) override {
     for (std::size_t rank = 0; rank < records.size(); ++rank) {
@@ -93,9 +103,6 @@ class Lines : public train::Progress {
       put(out_, ", warm-up of {} epoch{}", recipe.warmup, recipe.warmup == 1 ? "" : "s");
     put(out_, "\n");
   }
-
-  const std::size_t log_every_;
-  std::FILE* const out_;
 };
 
 /// A progress bar, with lines above it if they are wanted.
@@ -164,6 +171,8 @@ std::string_view name_of(ProgressStyle style) {
   switch (style) {
     case ProgressStyle::silent:
       return "silent";
+    case ProgressStyle::losses:
+      return "losses";
     case ProgressStyle::lines:
       return "lines";
     case ProgressStyle::bar:
@@ -175,8 +184,8 @@ std::string_view name_of(ProgressStyle style) {
 }
 
 ProgressStyle parse_progress_style(std::string_view name) {
-  for (ProgressStyle style : {ProgressStyle::silent, ProgressStyle::lines, ProgressStyle::bar,
-                              ProgressStyle::lines_and_bar})
+  for (ProgressStyle style : {ProgressStyle::silent, ProgressStyle::losses, ProgressStyle::lines,
+                              ProgressStyle::bar, ProgressStyle::lines_and_bar})
     if (name == name_of(style)) return style;
   throw UsageError(fmt::format("unknown progress style '{}'", name));
 }
@@ -184,6 +193,8 @@ ProgressStyle parse_progress_style(std::string_view name) {
 std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
                                                std::FILE* out) {
   switch (style) {
+    case ProgressStyle::losses:
+      return std::make_unique<Losses>(log_every, out);
     case ProgressStyle::lines:
       return std::make_unique<Lines>(log_every, out);
     case ProgressStyle::bar:

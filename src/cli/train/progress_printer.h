@@ -9,13 +9,20 @@
 
 namespace lockstep::internal::cli {
 
-enum class ProgressStyle { silent, lines, bar, lines_and_bar };
+enum class ProgressStyle {
+  silent,
+  losses,  ///< lines of losses alone
+  lines,   ///< losses, the recipe, and the results of each epoch
+  bar,
+  lines_and_bar
+};
 
 std::string_view name_of(ProgressStyle style);
 /// Throws UsageError.
 ProgressStyle parse_progress_style(std::string_view name);
 
-/// Prints to `out`. Lines come every `log_every` iterations, and after each epoch for every rank.
+/// Prints to `out`. Losses come every `log_every` iterations, results after each epoch for every
+/// rank.
 std::unique_ptr<train::Progress> make_progress(ProgressStyle style, std::size_t log_every,
                                                std::FILE* out = stdout);
 

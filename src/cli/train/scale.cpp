@@ -33,7 +33,7 @@ study::Scaling measure(const ScaleCommand& command) {
   std::optional<launch::NetworkHosts> made;
   if (const auto& asked = command.study.hosts) made.emplace(asked->count, asked->link);
   const launch::NetworkHosts* hosts = made ? &*made : nullptr;
-  StudyRuns runs(total, hosts);
+  StudyRuns runs(command.study.job.run_dir, total, study_progress(*command.options), hosts);
   StepBench bench(hosts);
   return study::scale(
       command.study,

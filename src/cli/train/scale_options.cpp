@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace lockstep::internal::cli {
 
@@ -153,9 +152,8 @@ void finish_scale_options(ScaleCommand& options) {
   if (!given.given("--methods")) study.methods = {study.job.sync};
   if (given.given("--methods") && given.asked_for("--sync"))
     throw UsageError("--sync names one method and --methods several: leave one of them out");
-  study.cores = launch::find_cores().usable();
+  study.machine = study::this_machine();
   study.free_memory = free_bytes;
-  ::getloadavg(&study.load, 1);
   study.job.threads = threads_of(study);
   study.images = training_images(study.job);
 }

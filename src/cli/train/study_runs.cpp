@@ -11,22 +11,25 @@ namespace lockstep::internal::cli {
 
 run::Summary StudyRuns::run(const train::TrainConfig& config, const std::string& what) {
   const bool silent = config.json == "-";
-  const std::filesystem::path study = config.run_dir.parent_path();
-  if (++started_ == 1) run::remove_study(study);
+  if (started_++ == 0) run::remove_study(folder_);
   if (!silent) {
-    fmt::print("[{}/{}] {}\n", started_, total_, what);
+    fmt::print("[{}/{}] {}\n", (started_ - 1) % total_ + 1, total_, what);
     std::fflush(stdout);
   }
   try {
-    run::Summary summary =
-        run_training(config, !silent && on_terminal() ? ProgressStyle::bar : ProgressStyle::silent,
-                     stdout, OnInterrupt::end, hosts_);
+    run::Summary summary = run_training(config, silent ? ProgressStyle::silent : style_, stdout,
+                                        OnInterrupt::end, hosts_);
     leave_tensorboard(config.run_dir, config.tensorboard);
     return summary;
   } catch (...) {
-    leave_report(study, !silent);
+    leave_report(folder_, !silent);
     throw;
   }
+}
+
+ProgressStyle study_progress(const CommandOptions& given) {
+  if (given.asked_for("--log-every")) return ProgressStyle::losses;
+  return on_terminal() ? ProgressStyle::bar : ProgressStyle::silent;
 }
 
 void finish_study(const train::TrainConfig& job, nlohmann::json result) {

@@ -11,26 +11,21 @@ function percentFigure(label, fraction, about) {
   return isNumber(fraction) ? { label, value: (100 * fraction).toFixed(1), unit: '%', about } : null;
 }
 
-function medianTime(run) {
-  return run.summary?.seconds_per_iteration?.p50;
-}
-
-function byTime(runs) {
-  return runs.filter((run) => isNumber(medianTime(run)) && run.name !== 'alone')
-    .sort((one, other) => medianTime(one) - medianTime(other));
-}
-
 function exposedFigure({ exposed_communication_share: exposed, wait_share: wait, hidden_communication_share: hidden }) {
   const about = [['waiting', wait], ['hidden', hidden]].filter(([, fraction]) => isNumber(fraction));
   const transfer = isNumber(exposed) ? Math.max(0, exposed - (wait ?? 0)) : null;
   return percentFigure('Exposed transfer', transfer, about.map(([what, fraction]) => `${percent(fraction)} ${what}`).join(', '));
 }
 
+function middleTimes({ p50, p90 } = {}) {
+  return isNumber(p50) && isNumber(p90) ? `mean; median ${duration(p50)}, p90 ${duration(p90)}` : 'mean';
+}
+
 function oneRunFigures(run) {
   const { summary } = run;
   if (!summary) return [];
   return [
-    timeFigure('Time per iteration', medianTime(run), 'median, without the first'),
+    timeFigure('Time per iteration', summary.seconds_per_iteration?.mean, middleTimes(summary.seconds_per_iteration)),
     isNumber(summary.images_per_second)
       ? { label: 'Throughput', value: threeDigits(summary.images_per_second), unit: 'images/s' } : null,
     percentFigure('Compute', summary.compute_share, 'forward, backward, optimizer'),
@@ -40,19 +35,35 @@ function oneRunFigures(run) {
   ];
 }
 
-function comparisonFigures(runs) {
-  const ordered = byTime(runs);
-  if (ordered.length === 0) return [];
-  const fastest = ordered[0];
-  const slowest = ordered[ordered.length - 1];
-  const alone = medianTime(runs.find((run) => run.name === 'alone') ?? {});
-  const { summary } = fastest;
+function rateFigure(label, entry, about) {
+  return entry ? { label, value: threeDigits(entry.images_per_second), unit: 'images/s', about } : null;
+}
+
+function spreadOf({ lowest, highest, repetitions }) {
+  return repetitions > 1 ? `${threeDigits(lowest)} to ${threeDigits(highest)} in ${repetitions} repetitions` : null;
+}
+
+// The program ranks the runs, because their spread decides which of them is named the fastest.
+function rankingFigures({ fastest, exact, inexact }, alone) {
+  const group = exact.length > 0 ? exact : inexact;
+  const [first, last] = [group[0], group[group.length - 1]];
+  const approximate = exact.length > 0 ? inexact[0] : null;
+  const times = (entry) => threeDigits(first.images_per_second / entry.images_per_second);
+  const title = fastest ? 'Fastest' : group.length > 1 ? 'Highest rate' : 'Throughput';
+  const noise = fastest || group.length < 2 ? null : 'others are within noise';
   return [
-    timeFigure(`Fastest: ${fastest.name}`, medianTime(fastest), 'per iteration, median'),
-    ordered.length > 1 ? timeFigure(`Slowest: ${slowest.name}`, medianTime(slowest),
-      `${threeDigits(medianTime(slowest) / medianTime(fastest))} × ${fastest.name}`) : null,
-    isNumber(alone) ? { label: 'Speed-up over one worker', value: threeDigits(alone / medianTime(fastest)), unit: '×',
-      about: `${fastest.name}, ${plural(summary.workers, 'worker')}` } : null,
+    rateFigure(`${title}: ${first.name}`, first, [spreadOf(first), noise].filter((part) => part).join('; ')),
+    group.length > 1 ? rateFigure(`Slowest: ${last.name}`, last, `${first.name} is ${times(last)} times as fast`) : null,
+    rateFigure(`Not exact: ${approximate?.name}`, approximate, 'trains differently'),
+    isNumber(alone) ? { label: 'Speed-up over one worker', value: threeDigits(first.images_per_second / alone), unit: '×',
+      about: first.name } : null,
+  ];
+}
+
+function comparisonFigures({ runs, ranking }) {
+  const alone = runs.find((run) => run.name === 'alone')?.summary?.images_per_second;
+  return [
+    ...(ranking ? rankingFigures(ranking, alone) : []),
     rangeFigure('Training loss', runs.map((run) => run.summary?.train_loss), (loss) => loss.toFixed(4), ''),
     rangeFigure('Test accuracy', runs.map((run) => run.summary?.test_accuracy),
       (fraction) => (100 * fraction).toFixed(1), '%'),
@@ -96,7 +107,7 @@ function scalingFigures(points) {
 function figuresOf(page) {
   if (page.scaling) return scalingFigures(page.scaling.points ?? []);
   if (page.runs.length === 1) return oneRunFigures(page.runs[0]);
-  return page.kind === 'mistakes' ? mistakeFigures(page.runs) : comparisonFigures(page.runs);
+  return page.kind === 'mistakes' ? mistakeFigures(page.runs) : comparisonFigures(page);
 }
 
 function keyFigures(page) {

@@ -5,6 +5,7 @@
 #include "data/image_set.h"
 #include "launch/hosts/cores.h"
 #include "models/model_names.h"
+#include "run/ranking.h"
 #include "train/config/options.h"
 #include "train/config/slowdown.h"
 
@@ -197,9 +198,8 @@ void TrainConfig::require_possible_recipe() const {
         "leave out one of them");
 }
 
-bool TrainConfig::is_exact() const {
-  const std::string sync = method().sync;
-  return compress.empty() && sync != "local-sgd" && !(sync == "server" && staleness);
+std::string TrainConfig::inexactness() const {
+  return run::inexactness(method().sync, staleness.has_value(), compress);
 }
 
 DataType TrainConfig::type() const {

@@ -91,8 +91,9 @@ struct TrainConfig {
 
   /// Its `method` includes the compression, if there is one: "ddp+float16".
   sync::Method method() const;
-  /// Whether updates equal those of one worker with the whole batch, except for rounding.
-  bool is_exact() const;
+  /// What the method gives up for speed. Empty if updates equal those of one worker with the whole
+  /// batch, except for rounding.
+  std::string inexactness() const;
   sync::MethodOptions method_options() const { return {local_steps, staleness, servers, compress}; }
   /// The shards that a worker hosts.
   sync::Shards shards_of(int rank, int size) const { return sync::shards_of(shards, rank, size); }

@@ -246,7 +246,8 @@ Options run_options(TrainConfig& c) {
        .help = "iterations that trace.json of the run shows; 0 for no trace"},
       {.name = "--log-every", .field = &c.log_every, .group = kOutput, .recorded = false,
        .same = SameOnRanks::no,
-       .help = "print the loss every N iterations"},
+       .help = "print the loss every N iterations: the mean over rank 0's images of that step; "
+               "compare and scale print none unless it is given"},
       // Rank 0 writes these two; under mpirun, the process that started mpirun.
       {.name = "--tensorboard", .field = &c.tensorboard, .group = kOutput, .recorded = false,
        .forwarded = false,
