@@ -44,6 +44,29 @@ class TemporaryFile {
   std::string path_;
 };
 
+/// A temporary folder that only this user can read, removed with its content by the destructor, but
+/// not by the copy in a forked child.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    path_ = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw FileError(fmt::format("cannot make a folder like {}: {}", path_, last_system_error()));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (owner_.is_this_one()) std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const OwnerProcess owner_;
+  std::string path_;
+};
+
 /// A temporary file without a name: it disappears with its last user, even one that is killed. This
 /// program and its children can open it while the object exists, but cannot replace it.
 class UnnamedFile {

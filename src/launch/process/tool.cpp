@@ -2,10 +2,14 @@
 
 #include <lockstep/error.h>
 
+#include "base/deadline.h"
 #include "base/files.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
+#include "launch/process/process_table.h"
 #include "launch/process/program.h"
+#include "launch/process/supervisor.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +19,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <spawn.h>
@@ -22,18 +27,6 @@
 namespace lockstep::internal::launch {
 
 namespace {
-
-/// The tool's path; empty if it is not installed. Administrators' folders are searched even if they
-/// are not in the user's PATH.
-std::string find_tool(const std::string& name) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  const std::string folders = fmt::format("{}:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
-  for (const std::string& folder : split(folders, ':'))
-    if (const std::string file = folder + "/" + name; ::access(file.c_str(), X_OK) == 0)
-      return file;
-  return "";
-}
 
 class SpawnActions {
  public:
@@ -63,7 +56,33 @@ std::string read_all(const UniqueFd& file) {
   return text;
 }
 
+/// What a program wrote to a file.
+struct Captured {
+  const UnnamedFile file{};
+  const UniqueFd descriptor = open_file(file.path(), O_WRONLY);
+
+  std::string text() const { return read_file(file.path()); }
+};
+
+/// The end of a text, from the start of a line if it can be.
+std::string end_of(const std::string& text) {
+  constexpr std::size_t kMost = 400;
+  if (text.size() <= kMost) return text;
+  const std::size_t line = text.find('\n', text.size() - kMost);
+  return text.substr(line + 1 < text.size() ? line + 1 : text.size() - kMost);
+}
+
 }  // namespace
+
+std::string find_tool(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  const std::string folders = fmt::format("{}:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
+  for (const std::string& folder : split(folders, ':'))
+    if (const std::string file = folder + "/" + name; ::access(file.c_str(), X_OK) == 0)
+      return file;
+  return "";
+}
 
 void require_tool(const std::string& name, const std::string& package) {
   if (find_tool(name).empty())
@@ -95,6 +114,42 @@ void run_tool(const std::vector<std::string>& command) {
     throw Error(fmt::format("{} was ended by signal {} ({}) {}", what, WTERMSIG(status),
                             ::strsignal(WTERMSIG(status)), complaint));
   if (status != 0) throw Error(fmt::format("{} failed: {}", what, complaint));
+}
+
+std::string read_tool(const std::vector<std::string>& command,
+                      const std::map<std::string, std::string>& variables,
+                      std::chrono::milliseconds timeout) {
+  const Program program(command);
+  const Captured output, errors;
+  Supervisor supervisor;
+  std::map<std::string, std::string> changes = variables;
+  changes[kMarkVariable] = supervisor.mark();
+  const ExecTexts environment(Program::environment_with(changes, {}));
+  const pid_t parent = ::getpid();
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw Error(fmt::format("cannot start {}: {}", command.at(0), last_system_error()));
+  if (child == 0) {
+    Supervisor::prepare_child(parent);
+    ::dup2(output.descriptor.get(), STDOUT_FILENO);
+    ::dup2(errors.descriptor.get(), STDERR_FILENO);
+    program.execute(environment);
+  }
+  supervisor.add({.rank = 0, .pid = child, .host = ""});
+  const Deadline deadline = Deadline::after(timeout);
+  const JobResult result = supervisor.wait(
+      timeout, {.ended = {}, .stop = {}, .overdue = [&] { return deadline.passed(); }});
+  supervisor.end_descendants();
+  program.require_started();
+  if (result.interrupted_by != 0) throw Error("interrupted");
+  if (deadline.passed())
+    throw Error(fmt::format("{} was ended after {:.0f} s: {}", command[0], deadline.seconds(),
+                            end_of(errors.text())));
+  if (result.code() != 0)
+    throw Error(fmt::format("{} failed with code {}: {}", command[0], result.code(),
+                            end_of(errors.text())));
+  return output.text();
 }
 
 }  // namespace lockstep::internal::launch
