@@ -68,7 +68,8 @@ EDGES = {
     "sync/compression": "base comm comm/flight",
     "sync": "base comm optim",
     "sync/methods": "base comm comm/flight comm/group sync",
-    "report": "base observe run",
+    "report/browser": "base launch/process",
+    "report": "base observe report/browser run",
     # It writes the requests that the program of simulate/ reads.
     "predict": "base comm comm/collectives comm/group comm/recording launch/process observe run simulate sync",
     "models/weights": "base data",

@@ -32,9 +32,10 @@ RunLimits limits_per_run(const Source& source, const PageLimits& limits) {
   return of_run;
 }
 
-/// The tables of a study are shown as its file has them.
 json tables_json(const Source& source) {
-  return source.tables.empty() ? json(tables_of(source)) : source.study->json()["tables"];
+  json tables = json::array();
+  for (const TextTable& table : tables_of(source)) tables.push_back(page_table(table));
+  return tables;
 }
 
 /// Checks the types of the fields that describe command, version and machine. Throws FileError.

@@ -4,6 +4,8 @@
 
 #include "base/files.h"
 #include "base/table/export.h"
+#include "report/browser/browser.h"
+#include "report/browser/pictures.h"
 #include "report/headline.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -76,6 +78,27 @@ void write_markdown(const std::vector<std::filesystem::path>& folders,
   std::string text = fmt::format("# {}\n", markdown_text(title_of(source)));
   for (const TextTable& table : all_tables_of(source)) text += "\n" + to_markdown(table);
   write_file(file, text);
+}
+
+std::vector<std::filesystem::path> write_png(const std::vector<std::filesystem::path>& folders,
+                                             const std::filesystem::path& to) {
+  require_browser();
+  nlohmann::json page = page_json(read_source(folders));
+  page["export"] = "pictures";
+  const std::vector<Picture> pictures = draw_pictures(html_of(page));
+  make_folder(to);
+  std::vector<std::filesystem::path> files;
+  for (const Picture& picture : pictures) {
+    files.push_back(to / (picture.name + ".png"));
+    write_file(files.back(), picture.png);
+  }
+  return files;
+}
+
+void write_pdf(const std::vector<std::filesystem::path>& folders,
+               const std::filesystem::path& file) {
+  require_browser();
+  print_page(html_of(page_json(read_source(folders))), file);
 }
 
 }  // namespace lockstep::internal::report

@@ -30,4 +30,13 @@ std::vector<std::filesystem::path> write_csv(const std::vector<std::filesystem::
 void write_markdown(const std::vector<std::filesystem::path>& folders,
                     const std::filesystem::path& file);
 
+/// Writes every chart of that page to a PNG file in the folder `to`, which it makes, and returns
+/// the files. Throws UsageError if no browser is installed.
+std::vector<std::filesystem::path> write_png(const std::vector<std::filesystem::path>& folders,
+                                             const std::filesystem::path& to);
+
+/// Prints that page to a PDF file. Throws UsageError if no browser is installed.
+void write_pdf(const std::vector<std::filesystem::path>& folders,
+               const std::filesystem::path& file);
+
 }  // namespace lockstep::internal::report

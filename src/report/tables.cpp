@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/table/export.h"
 #include "report/numbers.h"
 #include "report/post_mortem.h"
 #include "run/post_mortem_file.h"
@@ -144,6 +145,24 @@ TextTable ranks_table(const Run& run) {
   return table;
 }
 
+/// The ranks of all runs with several workers.
+TextTable ranks_of_runs(const Source& source) {
+  const bool compares = source.kind == "compare";
+  TextTable table{.title = compares ? "Ranks by method" : "Ranks by run",
+                  .columns = {compares ? "method" : "run"}};
+  for (const Run& run : source.runs) {
+    TextTable ranks = ranks_table(run);
+    if (ranks.rows.size() < 2) continue;
+    table.columns.resize(1, "");
+    table.columns.insert(table.columns.end(), ranks.columns.begin(), ranks.columns.end());
+    for (std::vector<std::string>& cells : ranks.rows) {
+      cells.insert(cells.begin(), run.name);
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
 /// The figures of one run over all ranks. REQUIRES: the run has a summary.
 TextTable summary_table(const Run& run) {
   const run::Fields& it = *run.summary;
@@ -169,12 +188,25 @@ TextTable summary_table(const Run& run) {
 }  // namespace
 
 std::vector<TextTable> tables_of(const Source& source) {
-  if (!source.tables.empty()) return source.tables;
-  if (source.kind != "train") return {runs_table(source.runs)};
+  if (source.kind != "train") {
+    std::vector<TextTable> tables = source.tables;
+    if (tables.empty()) tables.push_back(runs_table(source.runs));
+    if (TextTable ranks = ranks_of_runs(source); !ranks.rows.empty())
+      tables.push_back(std::move(ranks));
+    return tables;
+  }
   const Run& run = source.runs.front();
   std::vector<TextTable> tables{ranks_table(run)};
   if (run.summary) tables.push_back(summary_table(run));
   return tables;
+}
+
+json page_table(const TextTable& table) {
+  json shown = table;
+  const TextTable clean = one_number_per_cell(table);
+  if (clean.column_names() != table.column_names() || clean.rows != table.rows)
+    shown["clean"] = {{"columns", clean.column_names()}, {"rows", clean.rows}};
+  return shown;
 }
 
 std::vector<TextTable> all_tables_of(const Source& source) {

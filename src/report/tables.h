@@ -4,6 +4,8 @@
 #include "base/table/text_table.h"
 #include "report/source.h"
 
+#include <nlohmann/json.hpp>
+
 #include <vector>
 
 namespace lockstep::internal::report {
@@ -15,5 +17,9 @@ std::vector<TextTable> tables_of(const Source& source);
 /// All tables of the page: these, and the ranks of the runs that have a post-mortem, or the error
 /// of an unusable postmortem.json.
 std::vector<TextTable> all_tables_of(const Source& source);
+
+/// A table of a page: {"title", "columns", "rows", "explain"}, and "clean" with the columns and
+/// rows of one number per cell if they differ.
+nlohmann::json page_table(const TextTable& table);
 
 }  // namespace lockstep::internal::report

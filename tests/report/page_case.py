@@ -3,10 +3,11 @@ import json
 import pathlib
 import shutil
 import tempfile
+import time
 import unittest
 
 from assemble import assemble
-from browser import Browser
+from browser import HANGS, Browser
 
 # Colours of text and of its background, as [red, green, blue] from 0 to 255. Canvases are not included.
 TEXTS = """
@@ -43,7 +44,7 @@ TABLE = """
     const clean = (text) => text.replace(/\\u00a0/g, ' ');
     const table = [...document.querySelectorAll('.table')]
         .find((its) => its.querySelector('h3').textContent === arguments[0]);
-    return [...table.querySelectorAll('tr')].map((row) => [...row.children].map((cell) => clean(cell.textContent)));"""
+    return [...table.querySelectorAll('tr:not(.groups)')].map((row) => [...row.children].map((cell) => clean(cell.textContent)));"""
 
 
 def luminance(colour):
@@ -104,6 +105,12 @@ class PageTest(unittest.TestCase):
     def table(self, title):
         """All rows of a table on the page, its head first."""
         return self.browser.run(TABLE, title)
+
+    def wait_until_true(self, condition):
+        deadline = time.monotonic() + HANGS
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "never became true")
+            time.sleep(0.02)
 
     def clipboard(self):
         self.browser.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])

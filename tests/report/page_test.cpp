@@ -184,7 +184,13 @@ TEST_F(Page, ShowsTheTablesOfAStudy) {
   const nlohmann::json table{
       {"title", "Methods"}, {"columns", {"a", "b"}}, {"rows", R"([["1", "2"], ["3", "4"]])"_json}};
   change(folder / "summary.json", [&](nlohmann::json& json) { json["tables"] = {table}; });
-  EXPECT_EQ(page_of({folder}).at("tables"), nlohmann::json::array({table}));
+  const nlohmann::json tables = page_of({folder}).at("tables");
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0], (nlohmann::json{{"title", "Methods"},
+                                       {"columns", {"a", "b"}},
+                                       {"rows", R"([["1", "2"], ["3", "4"]])"_json},
+                                       {"explain", nlohmann::json::object()}}));
+  EXPECT_EQ(tables[1].at("title"), "Ranks by method");
   change(folder / "summary.json",
          [&](nlohmann::json& json) { json["tables"][0]["rows"][1].erase(1); });
   testing::expect_error<FileError>([&] { page_of({folder}); },
@@ -261,9 +267,10 @@ TEST_F(Page, HasItsTablesAsFiles) {
       folder / "ring" / "postmortem.json",
       R"({"format": 1, "verdict": [], "ranks": [{"rank": 3, "ending": "exited", "step": 2}]})");
   const auto to = folder_.path() / "made" / "csv";
-  EXPECT_EQ(write_csv({folder}, to),
-            (std::vector{to / "speed-up-ddp-ring.csv", to / "speed-up-ddp-ring-2.csv",
-                         to / "table.csv", to / "ranks-at-the-end-of-the-run-ring.csv"}));
+  EXPECT_EQ(
+      write_csv({folder}, to),
+      (std::vector{to / "speed-up-ddp-ring.csv", to / "speed-up-ddp-ring-2.csv", to / "table.csv",
+                   to / "ranks-by-method.csv", to / "ranks-at-the-end-of-the-run-ring.csv"}));
   EXPECT_EQ(read_file(to / "speed-up-ddp-ring.csv"),
             "workers,workers mark,time s\r\n1,,2.5\r\n2,*,\r\n");
   EXPECT_EQ(read_file(to / "ranks-at-the-end-of-the-run-ring.csv"),

@@ -8,11 +8,11 @@ from page_case import PageTest
 class Contents(PageTest):
     def test_every_canvas_is_drawn(self):
         self.show(sample.page())
-        self.expect_drawn(canvases=7)
+        self.expect_drawn(canvases=10)
 
     def test_a_scaling_study_has_its_charts(self):
         self.show(sample.page(("2 x 32", "4 x 32"), kind="scale", scaling=sample.scaling()))
-        self.expect_drawn(canvases=12)
+        self.expect_drawn(canvases=13)
         self.assertIn("more threads than cores", self.text("#scaling"))
 
     def test_one_run_shows_its_ranks(self):
@@ -61,7 +61,7 @@ class Contents(PageTest):
         data["runs"][0]["post_mortem"] = {"verdict": [sample.HOSTILE]}
         data["runs"][1]["post_mortem"] = {**sample.post_mortem(), "verdict": None}
         self.show(data)
-        self.expect_drawn(canvases=8)
+        self.expect_drawn(canvases=11)
         self.assertIn(sample.HOSTILE, self.text("#post-mortem .notes"))
 
     def test_hostile_text_stays_text(self):
@@ -82,7 +82,7 @@ class Contents(PageTest):
     def test_a_diverged_loss_is_cut_off_and_named(self):
         self.show(sample.diverged())
         self.assertRegex(self.text("#learning figcaption"), r"Diverged and cut off above 4\.\d+: sum")
-        ends = self.browser.run("const {x, y} = Chart.getChart(document.querySelector('canvas')).scales; "
+        ends = self.browser.run("const {x, y} = Chart.getChart(document.querySelector('#learning canvas')).scales; "
                                 "return [x.min, x.max, y.max];")
         self.assertEqual(ends[:2], [1, 100], "cut off above, not at the sides")
         self.assertLess(ends[2], 5)
@@ -92,7 +92,7 @@ class Contents(PageTest):
         data["runs"][2]["iterations"][0]["seconds"][0] = 7.5
         self.show(data)
         self.assertRegex(self.text("#time"), r"1 of 300 points lie above the axis, up to 1\.88 s")  # mean over 4 ranks
-        self.browser.click("#time .caption button")
+        self.browser.click("#time .caption button:not(.small)")
         self.assertNotIn("above the axis", self.text("#time"))
 
 
@@ -100,7 +100,7 @@ class Weight(PageTest):
     def test_ten_runs_of_eight_ranks(self):
         file = self.show(sample.page([f"run {number}" for number in range(10)], ranks=8, points=500))
         self.assertLess(file.stat().st_size, 5e6)
-        self.expect_drawn(canvases=7)
+        self.expect_drawn(canvases=10)
 
     def test_makes_no_requests(self):
         self.expect_no_requests(self.show(sample.page()))

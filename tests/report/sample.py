@@ -89,6 +89,21 @@ def page(names=("alone", "ring", "ddp"), ranks=4, points=100, **more):
                          "measured": "371 kB"} for name in names], **more}
 
 
+def wide_table():
+    """Results of four methods, wider than any page."""
+    columns = ["method", "workers", "images/s", "lowest", "highest", "speed-up", "mean ms", "median ms", "p90 ms", "total s",
+               "compute %", "hidden %", "exposed %", "MB rank 0", "MB others", "loss", "train %", "test %", "weights"]
+    rows = [[method, "4", "12345", "11234", "13456", "1.23", "0.123", "0.113", "0.456", "123.45", "45.6", "12.3", "45.6", "0.275",
+             "0.0693", "2.2130", "28.4", "31.5", "6e-05 off"] for method in ("alone", "ring", "ddp", "halving-doubling")]
+    return {"title": "Sync methods", "columns": columns, "rows": rows, "explain": {"images/s": "over the whole run"}}
+
+
+def unclean_table():
+    """A table whose cells have several numbers, and the program's version with one."""
+    return {"title": "By batch", "columns": ["workers", "32"], "rows": [["1", "0.250 s, 1.00×"], ["2", "–"]],
+            "clean": {"columns": ["workers", "32 s", "32 ×"], "rows": [["1", "0.250", "1.00"], ["2", "", ""]]}}
+
+
 def scaling(workers=(1, 2, 4), batches=(32, 128, 512), cores=2):
     points = [{"workers": count, "batch": batch, "method": "ddp", "seconds_per_epoch": 40 / count + 300 / batch,
                "seconds_per_iteration": 0.1 * batch / 32 / count, "speedup": count ** 0.93,

@@ -3,19 +3,27 @@
 const allCharts = [];
 
 // A figure with a chart. `build` returns Chart.js's {type, data, options, plugins} and a `caption`. It is called again
-// when the theme or a choice of the reader changes.
-function chartFigure({ title, label, wide, height, tools, keys, build }) {
+// when the theme or a choice of the reader changes. `legend` is a list of {label, colour, line} for the data sets with
+// these labels, or the legend that several charts share; `keys` is any other element above the chart.
+function chartFigure({ title, label, wide, height, tools, legend, keys, build }) {
   const canvas = element('canvas', { role: 'img', 'aria-label': label ?? title }, `${label ?? title}: see the tables.`);
   const caption = element('figcaption');
   const frame = element('div', { class: 'frame', style: height ? `height: ${height}px` : null }, canvas);
-  const entry = { canvas, caption, build, chart: null };
+  const own = Array.isArray(legend) && legend.length > 1 ? makeLegend(legend) : null;
+  const entry = { title, canvas, caption, build, chart: null, width: wide ? 960 : 640, legend: own ?? legend };
+  entry.legend?.redraws?.push(() => drawChart(entry));
   allCharts.push(entry);
   return element('figure', { class: wide ? 'chart wide' : 'chart' }, [
-    element('div', { class: 'caption' }, [element('h3', {}, title), tools]), keys, frame, caption]);
+    element('div', { class: 'caption' }, [element('h3', {}, title),
+      element('div', { class: 'actions' }, [tools, pictureButton(title, () => chartPicture(entry))])]),
+    own?.element ?? keys, frame, caption]);
 }
 
 function drawChart(entry) {
   const { caption, ...built } = entry.build();
+  built.options.devicePixelRatio = entry.density;
+  const hidden = entry.legend?.hidden ?? new Set();
+  built.data.datasets.forEach((set) => { set.hidden = hidden.has(set.series ?? set.label); });
   entry.caption.textContent = caption ?? '';
   entry.caption.hidden = !caption;
   if (!entry.chart) {
@@ -89,10 +97,11 @@ function chartOptions(scales, tooltip = {}, more = {}) {
 function curveLook(curve) {
   const tint = colour(runColour(curve.run));
   const { highlighted, ranks } = curveView;
-  const width = ranks === 'every' ? 1 : 2;
-  if (highlighted === null) return { borderColor: tint, borderWidth: width, order: 1 };
-  return highlighted === curve.run ? { borderColor: tint, borderWidth: width + 1, order: 0 }
-    : { borderColor: faded(tint, 0.15), borderWidth: width, order: 1 };
+  const borderWidth = ranks === 'every' ? 1 : 2;
+  const borderDash = dashOf(runColour(curve.run));
+  if (highlighted === null) return { borderColor: tint, borderWidth, borderDash, order: 1 };
+  return highlighted === curve.run ? { borderColor: tint, borderWidth: borderWidth + 1, borderDash, order: 0 }
+    : { borderColor: faded(tint, 0.15), borderWidth, borderDash, order: 1 };
 }
 
 // A line. Its points are drawn only if there are at most three, because so short a line is hard to see.

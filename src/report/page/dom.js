@@ -25,17 +25,43 @@ function definitions(attributes, pairs) {
     rows.flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)]));
 }
 
-function swatch(colourName) {
-  return element('span', { class: 'swatch', style: `--colour: var(--${colourName})`, 'aria-hidden': 'true' });
+// An element of a drawing.
+function svgElement(tag, attributes, children = []) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
+  made.append(...children);
+  return made;
 }
 
-// A small legend of fixed colours: entries of {label, colour, shape}.
+// A sample of a colour with its pattern.
+function swatch(colourName) {
+  return element('span', { class: `swatch pattern-${patternOf(colourName)}`, style: `--colour: var(--${colourName})`,
+    'aria-hidden': 'true' });
+}
+
+// A sample of a line with its dashes.
+function lineSwatch(colourName, dash = dashOf(colourName)) {
+  return svgElement('svg', { class: 'line', viewBox: '0 0 24 4', 'aria-hidden': 'true' }, [svgElement('line', {
+    x1: 0, y1: 2, x2: 24, y2: 2, 'stroke-width': 2.5, 'stroke-dasharray': dash.join(' '),
+    style: `stroke: var(--${colourName})` })]);
+}
+
+// Saves a file to the reader's downloads.
+function saveFile(name, content) {
+  const address = URL.createObjectURL(content);
+  element('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+// "Time per iteration" becomes "time-per-iteration".
+function fileNameOf(title) {
+  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(0, 100) || 'untitled';
+}
+
+// A small legend that cannot be pressed: entries of {label, colour}.
 function colourKeys(entries) {
-  return element('div', { class: 'keys' }, entries.map(({ label, colour, shape }) => {
-    const sample = swatch(colour);
-    if (shape) sample.classList.add(shape);
-    return element('span', {}, [sample, label]);
-  }));
+  return element('div', { class: 'keys' }, entries.map(({ label, colour }) =>
+    element('span', {}, [swatch(colour), label])));
 }
 
 function select(label, options, chosen, onChoice) {

@@ -57,6 +57,11 @@ function csv(rows) {
   return rows.map((row) => row.map((value) => cell(String(value ?? ''))).join(',')).join('\r\n') + '\r\n';
 }
 
+// Text on one line that Markdown shows unchanged.
+function markdownText(text) {
+  return String(text).replace(/[\r\n]/g, ' ').replace(/[\\|<*`[&_~]/g, '\\$&');
+}
+
 // REQUIRES: `sorted` ascending, not empty; `fraction` from 0 to 1.
 function quantile(sorted, fraction) {
   return sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))];

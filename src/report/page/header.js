@@ -67,17 +67,8 @@ function commandLine(command) {
 
 // The logo: three bars.
 function brandMark() {
-  const space = 'http://www.w3.org/2000/svg';
-  const drawing = document.createElementNS(space, 'svg');
-  drawing.setAttribute('viewBox', '0 0 22 22');
-  drawing.setAttribute('aria-hidden', 'true');
-  [['2', '14'], ['6', '14'], ['2', '14']].forEach(([x, width], row) => {
-    const bar = document.createElementNS(space, 'rect');
-    Object.entries({ x, y: 3 + 6 * row, width, height: 4, rx: 2, fill: `var(--series-${[1, 2, 3][row]})` })
-      .forEach(([name, value]) => bar.setAttribute(name, value));
-    drawing.append(bar);
-  });
-  return drawing;
+  return svgElement('svg', { viewBox: '0 0 22 22', 'aria-hidden': 'true' }, [2, 6, 2].map((x, row) =>
+    svgElement('rect', { x, y: 3 + 6 * row, width: 14, height: 4, rx: 2, fill: `var(--series-${row + 1})` })));
 }
 
 function header(page) {

@@ -19,7 +19,7 @@ function lossChart(runs, kind, xTitle) {
     const groups = curveView.ranks === 'every' ? [] : coincidingGroups(curves);
     const { limit, note } = lossLimit(curves);
     const datasets = curves.map((curve) => curveDataset(curve,
-      { ...(curveView.highlighted === curve.run ? {} : dashesOf(curve, groups)), ...curveLook(curve) }));
+      { ...curveLook(curve), ...(curveView.highlighted === curve.run ? {} : dashesOf(curve, groups)) }));
     return { type: 'line', data: { datasets },
       options: chartOptions({ x: countAxis(xTitle, curves), y: axis('loss', { scale: { max: limit } }) },
       { callbacks: { title: ([first]) => `${xTitle} ${first?.parsed.x ?? ''}`,
@@ -43,7 +43,7 @@ function accuracyChart(runs) {
     const curves = visibleCurves(runs, 'epochs', 'accuracy');
     const groups = curveView.ranks === 'every' ? [] : coincidingGroups(curves);
     const lines = curves.map((curve) => curveDataset(curve,
-      { ...(curveView.highlighted === curve.run ? {} : dashesOf(curve, groups)), ...curveLook(curve) }));
+      { ...curveLook(curve), ...(curveView.highlighted === curve.run ? {} : dashesOf(curve, groups)) }));
     const tested = curveView.ranks === 'mean' ? curves : [];
     const marks = tested.map((curve) => testMark(curve, runs)).filter((mark) => mark);
     const percentAxis = { scale: { min: 0, suggestedMax: 1 },

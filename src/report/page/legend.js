@@ -23,7 +23,7 @@ function toggle(name) {
 function legendButton(name) {
   const button = element('button', { type: 'button', 'aria-pressed': 'true', title: 'press to hide or show',
     onclick: () => toggle(name), onpointerenter: (event) => event.pointerType === 'mouse' && highlight(name),
-    onpointerleave: () => highlight(null), onblur: () => highlight(null) }, [swatch(runColour(name)), name]);
+    onpointerleave: () => highlight(null), onblur: () => highlight(null) }, [lineSwatch(runColour(name)), name]);
   legendUpdates.push(() => button.setAttribute('aria-pressed', String(!curveView.hidden.has(name))));
   return button;
 }
@@ -42,16 +42,15 @@ function ranksChoice(runs) {
   return choice;
 }
 
-// On paper the names are printed without buttons.
+function runLegend(names) {
+  return element('div', { class: 'legend', role: 'group', 'aria-label': 'Runs' }, names.map(legendButton));
+}
+
 function curveTools(runs) {
   const names = runs.map((run) => run.name);
   const choice = ranksChoice(runs);
   if (names.length < 2 && !choice) return null;
-  const legend = element('div', { class: 'legend', role: 'group', 'aria-label': 'Curves' }, names.map(legendButton));
-  const printed = colourKeys(names.map((name) => ({ label: name, colour: runColour(name) })));
-  printed.classList.add('printed');
-  return element('div', { class: 'tools' }, [
-    ...(names.length > 1 ? [legend, printed] : []), choice]);
+  return element('div', { class: 'tools' }, [names.length > 1 ? runLegend(names) : null, choice]);
 }
 
 // Marks the builder of a chart as dependent on the reader's choice of curves.

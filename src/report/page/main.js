@@ -22,11 +22,12 @@ function footer(page) {
 function startPage() {
   const page = readPage();
   document.title = page.title ?? 'Lockstep report';
-  assignColours(page.runs.map((run) => run.name));
+  assignColours(page.runs);
   followTheme();
   const top = header(page);
-  const sections = [notes(page), postMortemSection(page), tables(page), scalingSection(page), learningSection(page), timeSection(page),
-    timelineSection(page), methodsSection(page), configurationSection(page)].filter((its) => its);
+  const sections = [notes(page), postMortemSection(page), tables(page), methodBarsSection(page),
+    scalingSection(page), learningSection(page), timeSection(page), timelineSection(page), methodsSection(page),
+    configurationSection(page)].filter((its) => its);
   top.append(...[contents(sections)].filter((its) => its));
   document.getElementById('page').append(...[top, keyFigures(page), ...sections, footer(page)].filter((its) => its));
   drawAllCharts();
@@ -36,4 +37,7 @@ function startPage() {
     drawTimeline();
   });
   followPrinting();
+  if (page.export !== 'pictures') return;
+  addPictures([...allCharts.map((entry) => ({ title: entry.title, draw: () => chartPicture(entry) })),
+    ...boards.map((its) => ({ title: its.title, draw: () => timelinePicture(its) }))]);
 }

@@ -5,6 +5,8 @@ const POST_MORTEM_KEYS = [
   { label: 'the rank ended', colour: 'ink', shape: 'mark' },
 ];
 
+const POST_MORTEM_TITLE = 'The last second of the run';
+
 // Lanes without operations get a height too, so that every rank is visible.
 function layOutEnd(timeline) {
   const layout = layOut(timeline, 0);
@@ -13,8 +15,9 @@ function layOutEnd(timeline) {
 }
 
 function postMortemBoard(timeline, verdict, index) {
-  const its = Object.assign(makeBoard(index > 0 ? `post-mortem-${index}` : 'post-mortem'), { timeline, extent: extentOf(timeline),
-    layout: layOutEnd(timeline) });
+  const its = Object.assign(makeBoard(index > 0 ? `post-mortem-${index}` : 'post-mortem', POST_MORTEM_KEYS), { timeline,
+    extent: extentOf(timeline), layout: layOutEnd(timeline), title: POST_MORTEM_TITLE,
+    words: { textContent: verdict.join(' ') } });
   its.canvas.setAttribute('aria-label', `Timeline of the run's last second: ${verdict[0] ?? ''}`);
   openBoard(its);
   return its;
@@ -27,8 +30,9 @@ function postMortemOf(run, alone, index) {
   const its = drawn ? postMortemBoard(timeline, lines, index) : null;
   return [alone ? null : element('h3', {}, run.name),
     element('ul', { class: 'notes' }, lines.map((line) => element('li', {}, unbroken(line)))),
-    its && element('div', { class: 'tools' }, [zoomButtons(its, 'Show the whole last second'), its.range]),
-    its && timelineFigure(its, POST_MORTEM_KEYS),
+    its && element('div', { class: 'tools' }, [zoomButtons(its, 'Show the whole last second'), its.range,
+      pictureButton(POST_MORTEM_TITLE, () => timelinePicture(its))]),
+    its && timelineFigure(its),
     table ? tableBlock(table) : null];
 }
 

@@ -1,29 +1,34 @@
-// For printing: light colours, everything unfolded, and charts as wide as the paper, because shrunk ones are unreadable.
+// For printing: light colours, everything unfolded, and charts and tables as wide as the paper.
 
-const PAPER_WIDTH = 640;  // CSS pixels, within the margins of A4 and Letter
+const PAPER_WIDTH = 688;  // CSS pixels of A4 within the margins of page.css
+const CHART_PAPER_WIDTH = PAPER_WIDTH - 40;
 let onPaper = false;
 
 function fitDrawings() {
   allCharts.forEach(({ chart }) => {
-    if (onPaper) chart.resize(PAPER_WIDTH, chart.height);
+    if (onPaper) chart.resize(CHART_PAPER_WIDTH, chart.height);
     else chart.resize();
   });
   drawTimeline();
+  fittedTables.forEach((table) => (onPaper ? table.paper(PAPER_WIDTH) : table.fit()));
+}
+
+function layOutFor(paper) {
+  onPaper = paper;
+  document.documentElement.classList.toggle('on-paper', paper);
+  showTheme(paper ? 'light' : wantedTheme());
+  fitDrawings();
 }
 
 function followPrinting() {
   let unfolded = [];
   window.addEventListener('beforeprint', () => {
-    onPaper = true;
     unfolded = [...document.querySelectorAll('details:not([open])')];
     unfolded.forEach((details) => { details.open = true; });
-    showTheme('light');
-    fitDrawings();
+    layOutFor(true);
   });
   window.addEventListener('afterprint', () => {
-    onPaper = false;
     unfolded.forEach((details) => { details.open = false; });
-    showTheme(wantedTheme());
-    fitDrawings();
+    layOutFor(false);
   });
 }

@@ -1,15 +1,23 @@
 // Charts over the number of workers: speed-up against the ideal, efficiency, parts of the time, bandwidth.
 
-// Groups points into series: one per batch size, and per method if there are several.
+// Groups points into series: one per batch size, and per method if there are several. A method has its colour and batch
+// sizes have dashes; batch sizes of a single method have colours.
 function scalingSeries(points) {
-  const methods = new Set(points.map((point) => point.method));
+  const methods = [...new Set(points.map((point) => point.method))];
+  const batches = [...new Set(points.map((point) => point.batch))];
+  const byMethod = methods.length > 1 || batches.length === 1;
+  const colours = seriesColours(byMethod ? methods : batches.map(String));
   const groups = new Map();
   for (const point of [...points].sort((one, other) => one.workers - other.workers)) {
     const name = [isNumber(point.batch) ? `batch ${point.batch} per worker` : null,
-      methods.size > 1 || !isNumber(point.batch) ? point.method : null].filter((part) => part).join(', ') || 'runs';
+      methods.length > 1 || !isNumber(point.batch) ? point.method : null].filter((part) => part).join(', ') || 'runs';
     groups.set(name, [...(groups.get(name) ?? []), point]);
   }
-  return [...groups].map(([name, its], index) => ({ name, points: its, colourName: `series-${1 + index % 9}` }));
+  return [...groups].map(([name, its]) => {
+    const batch = batches.indexOf(its[0].batch);
+    const colourName = colours[byMethod ? methods.indexOf(its[0].method) : batch];
+    return { name, points: its, colourName, dash: byMethod ? DASHES[batch % DASHES.length] : dashOf(colourName) };
+  });
 }
 
 // Oversubscribed runs get hollow marks: they measure overhead.
@@ -18,7 +26,7 @@ function scalingDataset(series, field, scale) {
   // One worker has no bandwidth: its 0 is not a measurement.
   const known = series.points.filter((point) => isNumber(point[field]) && point[field] > 0);
   return { label: series.name, data: known.map((point) => ({ x: point.workers, y: scale * point[field] })),
-    parsing: false, clip: 8, borderColor: tint, borderWidth: 2, pointRadius: 4, pointHoverRadius: 6,
+    parsing: false, clip: 8, borderColor: tint, borderDash: series.dash, borderWidth: 2, pointRadius: 4, pointHoverRadius: 6,
     pointBorderColor: tint, pointBorderWidth: 2,
     pointBackgroundColor: known.map((point) => (point.oversubscribed ? colour('card') : tint)) };
 }
@@ -51,8 +59,8 @@ function scalingLines({ title, field, unit, digits, scale = 1, ideal, points, se
       ? 'Hollow marks: more threads than cores. These runs measure overhead, not speed-up.' : '',
   });
   return chartFigure({ title, build, label: `Line chart: ${title.toLowerCase()} over workers`,
-    keys: colourKeys([...series.map((its) => ({ label: its.name, colour: its.colourName })),
-      ...(ideal ? [{ label: 'ideal', colour: 'muted' }] : [])]) });
+    legend: [...series.map((its) => ({ label: its.name, colour: its.colourName, line: true, dash: its.dash })),
+      ...(ideal ? [{ label: 'ideal', colour: 'muted', line: true, dash: [6, 4] }] : [])] });
 }
 
 function pointLabel(point, series) {
@@ -85,19 +93,19 @@ function scalingSplit(series) {
   const build = () => ({
     type: 'bar',
     data: { labels: known.map((point) => pointLabel(point, series)),
-      datasets: fields.map(([label, name, value]) => ({ label, backgroundColor: colour(name), barThickness: 16,
+      datasets: fields.map(([label, name, value]) => ({ label, backgroundColor: fillOf(name), barThickness: 16,
         data: known.map((point) => value(point) * unit.perSecond) })) },
     options: chartOptions({ x: axis(`${unit.name} per epoch`, { scale: { stacked: true, grace: '12%' } }),
       y: namesAxis({ stacked: true }) },
     { callbacks: { label: (item) => ` ${item.dataset.label}: ${duration(item.raw / unit.perSecond)}` } },
     { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
-    plugins: [barTotals((row) => duration(total(known[row])))],
+    plugins: [barTotals((sum) => duration(sum / unit.perSecond))],
     caption: known.some((point) => point.oversubscribed) ? '* more threads than cores.' : '',
   });
   return chartFigure({ title: 'Compute and communication per epoch', wide: true, build,
     height: 64 + 28 * known.length,
     label: 'Stacked bars of compute and exposed communication for every number of workers and batch',
-    keys: colourKeys(fields.map(([label, name]) => ({ label, colour: name }))) });
+    legend: fields.map(([label, name]) => ({ label, colour: name })) });
 }
 
 function scalingSection(page) {
@@ -109,6 +117,7 @@ function scalingSection(page) {
     { title: 'Speed-up', field: 'speedup', unit: '×', digits: 2, ideal: (times) => times },
     { title: 'Efficiency', field: 'efficiency', unit: '%', digits: 0, scale: 100, ideal: () => 100 },
     { title: 'Bandwidth', field: 'bandwidth_mbs', unit: 'MB/s', digits: 0 },
+    { title: 'Time per iteration over workers', field: 'seconds_per_iteration', unit: 'ms', digits: 2, scale: 1e3 },
     { title: 'Time per epoch', field: 'seconds_per_epoch', unit: 's', digits: 2 },
   ].filter(({ field }) => has(field)).map((line) => scalingLines({ ...line, points, series }));
   const lead = page.scaling.weak

@@ -1,7 +1,8 @@
-// Sortable tables, with explanations of their columns and a button that copies them as CSV.
+// Sortable tables, with explanations of their columns and buttons to take them away as CSV and Markdown.
 
 const LONG_CELL = 34;  // characters above which the text of a cell wraps
-const NO_VALUE = new Set(['', '–', '-', 'n/a']);
+const NO_VALUE = new Set(['', '–', '-', 'n/a', null, undefined]);
+const fittedTables = [];
 
 // A column is numeric if every cell with a value is a number, perhaps with a sign after it: "3.98", "36,924", "2 ×".
 function isNumberColumn(rows, column) {
@@ -23,9 +24,9 @@ function sortedRows(rows, column, descending, asNumbers) {
   });
 }
 
-function bodyRow(row, numbers) {
-  return element('tr', {}, row.map((cell, column) => {
-    const text = String(cell ?? '');
+function bodyRow(row, shown, numbers) {
+  return element('tr', {}, shown.map((column) => {
+    const text = String(row[column] ?? '');
     const look = numbers[column] ? 'number' : text.length > LONG_CELL && 'wrap';
     if (column > 0) return element('td', { class: look }, text);
     const tint = runColour(text);
@@ -36,7 +37,7 @@ function bodyRow(row, numbers) {
 // A heading that sorts its table: ascending at the first press, descending at the second.
 function headCell(title, column, explain, numbers, sort) {
   const press = () => sort(column, cell);
-  const cell = element('th', { scope: 'col', class: numbers[column] ? 'number' : null, title: explain?.[title],
+  const cell = element('th', { scope: 'col', class: column > 0 && numbers[column] ? 'number' : null, title: explain?.[title],
     tabindex: '0', onclick: press, onkeydown: (event) => {
       if (event.key !== 'Enter' && event.key !== ' ') return;
       event.preventDefault();
@@ -45,21 +46,56 @@ function headCell(title, column, explain, numbers, sort) {
   return cell;
 }
 
-function grid(columns, rows, explain) {
+// A table of the columns `shown`, by their numbers.
+function grid({ columns, rows, explain }, shown = columns.map((_, column) => column)) {
   const numbers = columns.map((_, column) => isNumberColumn(rows, column));
-  const body = element('tbody', {}, rows.map((row) => bodyRow(row, numbers)));
+  const bodyRows = (its) => its.map((row) => bodyRow(row, shown, numbers));
+  const body = element('tbody', {}, bodyRows(rows));
   const sort = (column, cell) => {
     const descending = cell.getAttribute('aria-sort') === 'ascending';
     cell.parentElement.querySelectorAll('[aria-sort]').forEach((other) => other.removeAttribute('aria-sort'));
     cell.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
-    body.replaceChildren(...sortedRows(rows, column, descending, numbers[column]).map((row) => bodyRow(row, numbers)));
+    body.replaceChildren(...bodyRows(sortedRows(rows, column, descending, numbers[column])));
   };
-  const head = element('tr', {}, columns.map((title, column) => headCell(title, column, explain, numbers, sort)));
-  return element('table', {}, [element('thead', {}, head), body]);
+  const heads = shown.map((column) => headCell(columns[column], column, explain, numbers, sort));
+  return element('table', {}, [element('thead', {}, [groupRow(columns, shown), element('tr', {}, heads)]), body]);
 }
 
 function scrollBox(label, table) {
   return element('div', { class: 'scroll', role: 'region', 'aria-label': label, tabindex: '0' }, table);
+}
+
+// A table in a box that scrolls if nothing else helps. It shows the columns that fit, or all.
+function fittedTable(table) {
+  const whole = grid(table);
+  const box = scrollBox(table.title, whole);
+  const its = { table, box, all: false };
+  const all = table.columns.map((_, column) => column);
+  its.button = element('button', { type: 'button', class: 'small', hidden: true, 'aria-pressed': 'false', onclick: () => {
+    its.all = !its.all;
+    its.fit();
+  } });
+  its.fit = () => {
+    if (box.clientWidth === 0 || onPaper) return;
+    box.replaceChildren(whole);
+    const fitting = fittingColumns(table.columns, columnWidths(whole), box.clientWidth);
+    its.button.hidden = fitting.length === all.length;
+    its.button.textContent = its.all ? 'Fewer columns' : `All ${all.length} columns`;
+    its.button.setAttribute('aria-pressed', String(its.all));
+    if (!its.all && fitting.length < all.length) box.replaceChildren(grid(table, fitting));
+  };
+  its.paper = (room) => {
+    box.replaceChildren(whole);
+    const parts = paperParts(table.columns, columnWidths(whole), room);
+    if (parts.length > 1) box.replaceChildren(...parts.map((columns) => grid(table, columns)));
+  };
+  let width = 0;
+  new ResizeObserver(() => {
+    if (box.clientWidth !== width) its.fit();
+    width = box.clientWidth;
+  }).observe(box);
+  fittedTables.push(its);
+  return its;
 }
 
 function meanings(columns, explain) {
@@ -69,19 +105,48 @@ function meanings(columns, explain) {
     definitions({ class: 'meanings' }, known.map((title) => [title, explain[title]]))]);
 }
 
-function tableBlock(table) {
-  const columns = table.columns ?? [];
-  const rows = table.rows ?? [];
-  const title = table.title ?? 'Table';
+// The table with one number per cell: the program adds it as `clean` if it differs.
+function cleanRows(table) {
+  const { columns, rows } = table.clean ?? table;
+  return { columns, rows: rows.map((row) => row.map((cell) => (NO_VALUE.has(cell) ? '' : String(cell)))) };
+}
+
+function tableAsCsv(table) {
+  const { columns, rows } = cleanRows(table);
+  return csv([columns, ...rows]);
+}
+
+function tableAsMarkdown(table) {
+  const { columns, rows } = cleanRows(table);
+  const line = (cells) => `|${cells.map((cell) => (cell === '' ? ' |' : ` ${markdownText(cell)} |`)).join('')}\n`;
+  const ruler = columns.map((_, column) => (column > 0 && isNumberColumn(rows, column) ? ' ---: |' : ' --- |'));
+  return `## ${markdownText(table.title)}\n\n${line(columns)}|${ruler.join('')}\n${rows.map(line).join('')}`;
+}
+
+function tableButtons(table) {
+  const name = fileNameOf(table.title);
+  const save = (label, type, text) => element('button', { type: 'button', class: 'small',
+    'aria-label': `Save the table “${table.title}” as ${label}`,
+    onclick: () => saveFile(`${name}.${type}`, new Blob([text(table)], { type: 'text/plain' })) }, label);
+  return [copyButton('Copy', `Copy the table “${table.title}” as CSV`, () => tableAsCsv(table)),
+    save('CSV', 'csv', tableAsCsv), save('Markdown', 'md', tableAsMarkdown)];
+}
+
+const MOST_ROWS_OPEN = 20;  // longer tables below the first are folded away
+
+function tableBlock(given, folded = false) {
+  const table = { title: 'Table', columns: [], rows: [], ...given };
+  const fitted = fittedTable(table);
   return element('div', { class: 'table' }, [
-    element('div', { class: 'caption' }, [element('h3', {}, title),
-      copyButton('Copy as CSV', `Copy the table “${title}” as CSV`, () => csv([columns, ...rows]))]),
-    scrollBox(title, grid(columns, rows, table.explain)),
-    meanings(columns, table.explain),
+    element('div', { class: 'caption' }, [element('h3', {}, table.title),
+      element('div', { class: 'actions' }, [fitted.button, ...tableButtons(table)])]),
+    folded ? element('details', {}, [element('summary', {}, plural(table.rows.length, 'row')), fitted.box]) : fitted.box,
+    meanings(table.columns, table.explain),
   ]);
 }
 
 function tables(page) {
   if (page.tables.length === 0) return null;
-  return section('tables', 'Results', page.tables.map(tableBlock));
+  return section('tables', 'Results', page.tables.map((table, index) =>
+    tableBlock(table, index > 0 && (table.rows ?? []).length > MOST_ROWS_OPEN)));
 }

@@ -91,7 +91,7 @@ function trafficChart(rows) {
   const build = () => ({
     type: 'bar',
     data: { labels: rows.map((row) => row.label), datasets: kinds.map(([label, name], index) => ({ label,
-      data: rows.map((row) => row.values[index] / unit.bytes), backgroundColor: colour(name), barThickness: 11 })) },
+      data: rows.map((row) => row.values[index] / unit.bytes), backgroundColor: fillOf(name), barThickness: 11 })) },
     options: chartOptions({ x: axis(`${unit.name} per iteration`, { scale: { min: 0 } }),
       y: namesAxis() },
     { callbacks: { label: (item) => ` ${rows[0].values.length > 1 ? `${item.dataset.label}: ` : ''}`
@@ -101,7 +101,7 @@ function trafficChart(rows) {
   });
   return chartFigure({ title: 'Bytes per iteration', wide: true, height: 64 + (kinds.length > 1 ? 38 : 26) * rows.length,
     build, label: 'Bars of the bytes that ranks send in an iteration',
-    keys: kinds.length > 1 ? colourKeys(kinds.map(([label, name]) => ({ label, colour: name }))) : null });
+    legend: kinds.map(([label, name]) => ({ label, colour: name })) });
 }
 
 function timeSection(page) {

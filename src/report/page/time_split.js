@@ -36,19 +36,21 @@ function totalOf(split) {
   return TIME_PARTS.reduce((sum, [part]) => sum + split[part], 0);
 }
 
-// Writes the total of each bar at its end, or inside it if the chart is too narrow.
+// Writes the total of the shown parts of each bar at its end, or left of it if the chart is too narrow. `text` shows a
+// total in the unit of the axis.
 function barTotals(text) {
   return { id: 'barTotals', afterDatasetsDraw: ({ ctx, chartArea, data, scales }) => {
     ctx.save();
     ctx.font = `12px ${Chart.defaults.font.family}`;
     ctx.textBaseline = 'middle';
     data.labels.forEach((_, row) => {
-      const total = data.datasets.reduce((sum, set) => sum + (set.data[row] ?? 0), 0);
+      const total = data.datasets.reduce((sum, set) => sum + (set.hidden ? 0 : set.data[row] ?? 0), 0);
       const end = scales.x.getPixelForValue(total);
-      const inside = end + 8 + ctx.measureText(text(row)).width > chartArea.right + 8;
-      ctx.textAlign = inside ? 'right' : 'left';
-      ctx.fillStyle = inside ? colour('on-dark') : colour('ink');
-      ctx.fillText(text(row), inside ? end - 8 : end + 8, scales.y.getPixelForValue(row));
+      const left = Math.min(end + 8, chartArea.right + 8 - ctx.measureText(text(total)).width);
+      ctx.fillStyle = faded(colour('card'), 0.85);
+      if (left < end + 8) ctx.fillRect(left - 3, scales.y.getPixelForValue(row) - 8, chartArea.right, 16);
+      ctx.fillStyle = colour('ink');
+      ctx.fillText(text(total), left, scales.y.getPixelForValue(row));
     });
     ctx.restore();
   } };
@@ -70,16 +72,16 @@ function timeSplitChart(splits) {
     type: 'bar',
     data: { labels: splits.map((split) => split.label), datasets: TIME_PARTS.map(([part, label]) => ({ label,
       perSecond: unit.perSecond, data: splits.map((split) => split[part] * unit.perSecond), barThickness: 20,
-      backgroundColor: colour(part) })) },
+      backgroundColor: fillOf(part) })) },
     options: chartOptions({
       x: axis(`${unit.name} per iteration`, { scale: { stacked: true, grace: '12%' } }),
       y: namesAxis({ stacked: true }),
     }, splitTooltip(splits), { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
-    plugins: [barTotals((row) => duration(totalOf(splits[row])))],
+    plugins: [barTotals((sum) => duration(sum / unit.perSecond))],
     caption: 'Mean over all iterations except the first. Communication that backward hides takes no extra time and is '
       + 'not shown.',
   });
   return chartFigure({ title: 'Where the time goes', wide: true, height: 64 + 34 * splits.length, build,
     label: 'Stacked bars of the time of an iteration: compute, exposed transfer, waiting, data',
-    keys: colourKeys(TIME_PARTS.map(([part, label]) => ({ label, colour: part }))) });
+    legend: TIME_PARTS.map(([part, label]) => ({ label, colour: part })) });
 }

@@ -59,14 +59,14 @@ function drawName(context, name, area, top, height, style) {
 
 function drawTrainingBox(context, scale, { span, top, height, within: outer }) {
   const ends = [span.start, span.start + span.length];
+  const tint = PART_COLOURS[span.kind === 'part' ? span.name : outer] ?? 'other';
+  if (scale.hidden.has(tint)) return;
   if (span.kind === 'part') {
-    const name = PART_COLOURS[span.name] ?? 'other';
-    const area = fillSpan(context, scale, ends, top, height, colour(name));
-    drawName(context, span.name, area, top, height, colour(TEXT_ON[name] ?? 'on-light'));
+    const area = fillSpan(context, scale, ends, top, height, colour(tint));
+    drawName(context, span.name, area, top, height, colour(TEXT_ON[tint] ?? 'on-light'));
     return;
   }
-  const base = colour(PART_COLOURS[outer] ?? 'other');
-  fillSpan(context, scale, ends, top, height, faded(base, 0.55));
+  fillSpan(context, scale, ends, top, height, faded(colour(tint), 0.55));
 }
 
 // Green while backward hides it, orange otherwise; paler while waiting for the slowest rank.
@@ -74,7 +74,8 @@ function drawCommunicationBox(context, scale, { span, top, height }, backward) {
   const end = span.start + span.length;
   const waited = span.start + Math.min(isNumber(span.wait) ? span.wait : 0, span.length);
   const strength = span.kind === 'message' ? 0.55 : 1;
-  const fill = (piece, name) => fillSpan(context, scale, piece, top, height, faded(colour(name), strength));
+  const fill = (piece, name) => scale.hidden.has(name)
+    || fillSpan(context, scale, piece, top, height, faded(colour(name), strength));
   for (const [begin, until, hiddenName, exposedName] of [[span.start, waited, 'hidden-wait', 'wait'],
     [waited, end, 'hidden', 'exposed']]) {
     const hidden = within({ start: begin, length: until - begin }, backward);
@@ -88,6 +89,7 @@ function drawCommunicationBox(context, scale, { span, top, height }, backward) {
 
 // A triangle where a gradient was ready. A bucket starts with its last gradient.
 function drawMarks(context, scale, lane) {
+  if (scale.hidden.has('gradient')) return;
   context.fillStyle = colour('gradient');
   for (const mark of lane.marks) {
     const x = scale.x(mark.at);
@@ -104,7 +106,7 @@ function drawMarks(context, scale, lane) {
 // A bar where the rank ended.
 function drawEnd(context, scale, lane) {
   const x = scale.x(lane.end);
-  if (!isNumber(lane.end) || x < scale.gutter || x > scale.width) return;
+  if (!isNumber(lane.end) || scale.hidden.has('ink') || x < scale.gutter || x > scale.width) return;
   context.fillStyle = colour('ink');
   context.fillRect(x - 1.5, lane.top - 4, 3, lane.height + 8);
 }
@@ -123,9 +125,10 @@ function drawLabels(context, lane, gutter) {
   else if (!lane.first) context.fillText('comm.', 0, middle);
 }
 
-// Draws all lanes of a layout for a view. REQUIRES: `context` is scaled to CSS pixels.
-function paintTimeline(context, layout, timeline, view, width, gutter) {
-  const scale = timeScale(view, width, gutter);
+// Draws all lanes of a board, without the colours that its legend hides. REQUIRES: `context` is scaled to CSS pixels.
+function paintTimeline(context, { layout, timeline, view, legend }, width) {
+  const hidden = legend.entries.filter(({ label }) => legend.hidden.has(label));
+  const scale = { ...timeScale(view, width, width < 600 ? 50 : 112), hidden: new Set(hidden.map((key) => key.colour)) };
   context.clearRect(0, 0, width, layout.height);
   context.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
   drawAxis(context, scale, view, layout.height);
@@ -137,7 +140,7 @@ function paintTimeline(context, layout, timeline, view, width, gutter) {
     }
     drawMarks(context, scale, lane);
     drawEnd(context, scale, lane);
-    drawLabels(context, lane, gutter);
+    drawLabels(context, lane, scale.gutter);
   }
   return scale;
 }

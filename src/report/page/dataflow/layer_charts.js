@@ -27,18 +27,18 @@ function stackedBars({ title, label, rows, parts, unitName, scale, text, caption
   const build = () => ({
     type: 'bar',
     data: { labels: rows.map((row) => row.label), datasets: parts.map(([part, name, tint]) => ({ label: name,
-      data: rows.map((row) => row.values[part] / scale), backgroundColor: colour(tint),
+      data: rows.map((row) => row.values[part] / scale), backgroundColor: fillOf(tint),
       barThickness: rows.length > 16 ? 14 : 20 })) },
     options: chartOptions({ x: axis(unitName, { scale: { stacked: true, grace: '14%' } }),
       y: namesAxis({ stacked: true }) },
     { callbacks: { label: (item) => ` ${item.dataset.label}: ${text(item.raw * scale)}`
       + ` (${percent(item.raw * scale / (total(rows[item.dataIndex]) || 1))})` } },
     { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
-    plugins: [barTotals((row) => text(total(rows[row])))],
+    plugins: [barTotals((sum) => text(sum * scale))],
     caption,
   });
   return chartFigure({ title, wide: true, label, build, height: 64 + (rows.length > 16 ? 24 : 34) * rows.length,
-    keys: colourKeys(parts.map(([, name, tint]) => ({ label: name, colour: tint }))) });
+    legend: parts.map(([, name, tint]) => ({ label: name, colour: tint })) });
 }
 
 function amountText(name, scale) {

@@ -11,10 +11,6 @@ function methodsOf(predictions) {
   return [...new Set(predictions.map((one) => one.method))];
 }
 
-function seriesColour(index) {
-  return `series-${1 + index % 9}`;
-}
-
 function curvePoints(predictions, method, simulated, { field, scale }) {
   return predictions.filter((one) => one.method === method && Boolean(one.simulated) === simulated
     && isNumber(one[field]) && one[field] > 0).map((one) => ({ x: one.workers, y: scale * one[field] }));
@@ -22,18 +18,19 @@ function curvePoints(predictions, method, simulated, { field, scale }) {
 
 function curveLine(label, data, tint, more = {}) {
   const line = colour(tint);
-  return { label, data, parsing: false, borderColor: line, backgroundColor: line, borderWidth: 2, pointRadius: 2.5,
-    pointHoverRadius: 5, ...more };
+  return { label, data, parsing: false, borderColor: line, backgroundColor: line, borderDash: dashOf(tint), borderWidth: 2,
+    pointRadius: 2.5, pointHoverRadius: 5, ...more };
 }
 
 function curveSets(predictions, look) {
   const methods = methodsOf(predictions);
+  const colours = seriesColours(methods);
   const counts = predictions.map((one) => one.workers);
   const formula = methods.map((method, index) =>
-    curveLine(method, curvePoints(predictions, method, false, look), seriesColour(index)));
+    curveLine(method, curvePoints(predictions, method, false, look), colours[index]));
   const simulated = methods.map((method, index) =>
-    curveLine(`${method}, simulated`, curvePoints(predictions, method, true, look), seriesColour(index),
-      { showLine: false, pointStyle: 'rectRot', pointRadius: 6 })).filter((its) => its.data.length > 0);
+    curveLine(`${method}, simulated`, curvePoints(predictions, method, true, look), colours[index],
+      { series: method, showLine: false, pointStyle: 'rectRot', pointRadius: 6 })).filter((its) => its.data.length > 0);
   const ideal = look.ideal ? [curveLine('ideal', [Math.min(...counts), Math.max(...counts)].map((x) =>
     ({ x, y: look.ideal(x) })), 'muted', { borderDash: [6, 4], pointRadius: 0, borderWidth: 1.5 })] : [];
   return [...formula, ...simulated, ...ideal];
@@ -46,7 +43,7 @@ function workerMarks(predictions) {
   ticks: { callback: (value) => String(value) } });
 }
 
-function curveFigure(predictions, look) {
+function curveFigure(predictions, look, legend) {
   const { title, unit, type } = look;
   const build = () => ({
     type: 'line',
@@ -56,14 +53,16 @@ function curveFigure(predictions, look) {
     { callbacks: { title: ([first]) => (first ? plural(first.parsed.x, 'worker') : ''),
       label: (item) => ` ${item.dataset.label}: ${threeDigits(item.parsed.y)} ${unit}` } }),
   });
-  return chartFigure({ title, build, label: `Line chart: ${title.toLowerCase()} over workers`, height: 380 });
+  return chartFigure({ title, build, label: `Line chart: ${title.toLowerCase()} over workers`, height: 380,
+    legend });
 }
 
 function curvesSection(page) {
   const { predictions } = page;
   if (predictions.length === 0) return null;
-  const keys = colourKeys(methodsOf(predictions).map((method, index) => ({ label: method,
-    colour: seriesColour(index) })));
-  return section('curves', 'Scaling with the number of workers', [keys, element('div', { class: 'charts' },
-    CURVES.map((look) => curveFigure(predictions, look)))]);
+  const methods = methodsOf(predictions);
+  const colours = seriesColours(methods);
+  const legend = makeLegend(methods.map((label, index) => ({ label, colour: colours[index], line: true })));
+  return section('curves', 'Scaling with the number of workers', [legend.element, element('div', { class: 'charts' },
+    CURVES.map((look) => curveFigure(predictions, look, legend)))]);
 }

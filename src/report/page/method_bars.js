@@ -1,0 +1,40 @@
+// Bars of time, loss and accuracy, one for every run.
+
+const METHOD_BARS = [
+  { title: 'Time by method', wide: true, value: (run) => run.summary.seconds_per_iteration?.mean, text: duration,
+    unit: (largest) => ({ name: `${timeUnit(largest).name} per iteration`, per: timeUnit(largest).perSecond }),
+    caption: 'Mean over all iterations except the first.' },
+  { title: 'Training loss by method', value: (run) => run.summary.train_loss, text: (loss) => loss.toFixed(4),
+    unit: () => ({ name: 'loss', per: 1 }), caption: 'In the last epoch.' },
+  { title: 'Test accuracy by method', value: (run) => run.summary.test_accuracy,
+    text: (fraction) => `${(100 * fraction).toFixed(1)}\u00a0%`, unit: () => ({ name: '%', per: 100 }),
+    caption: 'After the last iteration.' },
+];
+
+function methodBars({ title, wide, value, text, unit, caption }, runs) {
+  const known = runs.filter((run) => run.summary && isNumber(value(run)));
+  if (known.length < 2) return null;
+  const { name, per } = unit(Math.max(...known.map(value)));
+  const build = followingCurves(() => {
+    const shown = known.filter((run) => !curveView.hidden.has(run.name));
+    return {
+      type: 'bar',
+      data: { labels: shown.map((run) => run.name), datasets: [{ label: name, data: shown.map((run) => per * value(run)),
+        backgroundColor: shown.map((run) => fillOf(runColour(run.name))), maxBarThickness: 16 }] },
+      options: chartOptions({ x: axis(name, { scale: { min: 0, grace: '25%' } }), y: namesAxis() },
+        { callbacks: { label: (item) => ` ${text(item.raw / per)}` } },
+        { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
+      plugins: [barTotals((sum) => text(sum / per))], caption,
+    };
+  });
+  return chartFigure({ title, wide, build, height: 64 + 26 * known.length, label: `Bars: ${title.toLowerCase()}` });
+}
+
+// The runs of a scaling study have different numbers of workers: its own charts show them.
+function methodBarsSection(page) {
+  const charts = page.scaling ? [] : METHOD_BARS.map((bars) => methodBars(bars, page.runs)).filter((its) => its);
+  if (charts.length === 0) return null;
+  return section('by-method', 'Methods side by side', [
+    element('div', { class: 'tools' }, runLegend(page.runs.map((run) => run.name))),
+    element('div', { class: 'charts' }, charts)]);
+}
