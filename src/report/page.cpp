@@ -32,12 +32,6 @@ RunLimits limits_per_run(const Source& source, const PageLimits& limits) {
   return of_run;
 }
 
-json tables_json(const Source& source) {
-  json tables = json::array();
-  for (const TextTable& table : tables_of(source)) tables.push_back(page_table(table));
-  return tables;
-}
-
 /// Checks the types of the fields that describe command, version and machine. Throws FileError.
 void check_provenance(const run::Fields& fields) {
   fields.text("command");
@@ -79,7 +73,7 @@ json page_json(const Source& source, const PageLimits& limits) {
             {"made", utc_date()},
             {"verdict", verdict_of(source)},
             {"ranking", ranking_of(source)},
-            {"tables", tables_json(source)},
+            {"tables", page_tables(tables_of(source))},
             {"methods", methods_json(source.runs)}};
   if (source.study) page["scaling"] = scaling_of(*source.study);
   page["runs"] = std::move(runs);

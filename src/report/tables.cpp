@@ -201,11 +201,14 @@ std::vector<TextTable> tables_of(const Source& source) {
   return tables;
 }
 
-json page_table(const TextTable& table) {
-  json shown = table;
-  const TextTable clean = one_number_per_cell(table);
-  if (clean.column_names() != table.column_names() || clean.rows != table.rows)
-    shown["clean"] = {{"columns", clean.column_names()}, {"rows", clean.rows}};
+json page_tables(const std::vector<TextTable>& tables) {
+  json shown = json::array();
+  for (const TextTable& table : tables) {
+    shown.push_back(table);
+    const TextTable clean = one_number_per_cell(table);
+    if (clean.column_names() != table.column_names() || clean.rows != table.rows)
+      shown.back()["clean"] = {{"columns", clean.column_names()}, {"rows", clean.rows}};
+  }
   return shown;
 }
 

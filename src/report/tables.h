@@ -18,8 +18,8 @@ std::vector<TextTable> tables_of(const Source& source);
 /// of an unusable postmortem.json.
 std::vector<TextTable> all_tables_of(const Source& source);
 
-/// A table of a page: {"title", "columns", "rows", "explain"}, and "clean" with the columns and
-/// rows of one number per cell if they differ.
-nlohmann::json page_table(const TextTable& table);
+/// The tables of a page, each as {"title", "columns", "rows", "explain"}, and "clean" with the
+/// columns and rows of one number per cell if they differ.
+nlohmann::json page_tables(const std::vector<TextTable>& tables);
 
 }  // namespace lockstep::internal::report

@@ -101,6 +101,14 @@ class Timeline(PageTest):
         self.assertIn("Backward hides 51 %", self.browser.run(
             "return document.querySelector('#timeline-canvas').getAttribute('aria-label');"))
 
+    def test_messages_count_where_there_are_no_collectives(self):
+        data = sample.page(("p2p",))
+        lanes = data["runs"][0]["timeline"]["lanes"]
+        for span in (span for lane in lanes for span in lane["spans"] if span["kind"] == "collective"):
+            span["kind"] = "message"
+        self.show(data)
+        self.assertIn("Backward hides 51 % of the time in messages", self.text("#timeline"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

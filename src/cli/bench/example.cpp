@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "comm/algorithms.h"
 #include "report/html.h"
+#include "report/tables.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -259,7 +260,7 @@ void run_example(const ExampleOptions& options) {
                {"command", typed_command()},
                {"version", version()},
                {"made", utc_date()},
-               {"tables", tables}});
+               {"tables", report::page_tables(tables)}});
   write_file(options.html, report::collective_html_of(page));
   if (options.json != "-") fmt::print("page: {}\n", options.html);
 }

@@ -7,6 +7,7 @@
 #include "cli/dataflow/cycles.h"
 #include "dataflow/result_json.h"
 #include "report/html.h"
+#include "report/tables.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ void write_layers_page(const std::filesystem::path& file, const std::string& sub
       page_of("layers", fmt::format("{}, on an array of {}×{}", subject, chip.rows, chip.columns));
   page["verdict"] = verdict_of(results, chip);
   page.update(dataflow::json_of(results, chip));
-  page["tables"] = tables;
+  page["tables"] = report::page_tables(tables);
   write_file(file, report::dataflow_html_of(page));
 }
 
@@ -64,7 +65,7 @@ void write_cycles_page(const std::filesystem::path& file, const dataflow::Record
                                     output.rows, output.columns));
   page["counters"] = json_of(recording.simulation.counters);
   page["recording"] = recording.json;
-  page["tables"] = {cycles};
+  page["tables"] = report::page_tables({cycles});
   write_file(file, report::dataflow_html_of(page));
 }
 

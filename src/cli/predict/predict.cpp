@@ -13,6 +13,7 @@
 #include "predict/bounds.h"
 #include "predict/simulator.h"
 #include "report/html.h"
+#include "report/tables.h"
 
 #include <fmt/format.h>
 
@@ -50,9 +51,10 @@ void write_page(const std::filesystem::path& file, const predict::Scaling& scali
                {"version", version()},
                {"made", utc_date()},
                {"notes", notes_of(scaling)}});
-  for (const TextTable& table :
-       {best_table(scaling), crossing_table(scaling, Crossings::all), iteration_table(scaling)})
-    if (!table.rows.empty()) page["tables"].push_back(table);
+  std::vector<TextTable> tables{best_table(scaling), crossing_table(scaling, Crossings::all),
+                                iteration_table(scaling)};
+  std::erase_if(tables, [](const TextTable& table) { return table.rows.empty(); });
+  page["tables"] = report::page_tables(tables);
   write_file(file, report::predict_html_of(page));
 }
 

@@ -92,8 +92,8 @@ function copyBySelection(text) {
 }
 
 // `text` is a function that is called at the time of the click.
-function copyButton(label, describedBy, text) {
-  const button = element('button', { type: 'button', 'aria-label': describedBy, onclick: async () => {
+function copyButton(label, describedBy, text, look = null) {
+  const button = element('button', { type: 'button', class: look, 'aria-label': describedBy, onclick: async () => {
     button.textContent = await copyText(text()) ? 'Copied' : 'Copying failed';
     setTimeout(() => { button.textContent = label; }, 1500);
   } }, label);

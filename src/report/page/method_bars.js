@@ -7,21 +7,23 @@ const METHOD_BARS = [
   { title: 'Training loss by method', value: (run) => run.summary.train_loss, text: (loss) => loss.toFixed(4),
     unit: () => ({ name: 'loss', per: 1 }), caption: 'In the last epoch.' },
   { title: 'Test accuracy by method', value: (run) => run.summary.test_accuracy,
-    text: (fraction) => `${(100 * fraction).toFixed(1)}\u00a0%`, unit: () => ({ name: '%', per: 100 }),
+    text: (fraction) => `${(100 * fraction).toFixed(1)}\u00a0%`, unit: () => ({ name: '%', per: 100 }), most: 100,
     caption: 'After the last iteration.' },
 ];
 
-function methodBars({ title, wide, value, text, unit, caption }, runs) {
+function methodBars({ title, wide, value, text, unit, most = Infinity, caption }, runs) {
   const known = runs.filter((run) => run.summary && isNumber(value(run)));
   if (known.length < 2) return null;
-  const { name, per } = unit(Math.max(...known.map(value)));
+  const largest = Math.max(...known.map(value));
+  const { name, per } = unit(largest);
+  const max = roundedUp(1.25 * per * largest || 1);
   const build = followingCurves(() => {
     const shown = known.filter((run) => !curveView.hidden.has(run.name));
     return {
       type: 'bar',
       data: { labels: shown.map((run) => run.name), datasets: [{ label: name, data: shown.map((run) => per * value(run)),
         backgroundColor: shown.map((run) => fillOf(runColour(run.name))), maxBarThickness: 16 }] },
-      options: chartOptions({ x: axis(name, { scale: { min: 0, grace: '25%' } }), y: namesAxis() },
+      options: chartOptions({ x: axis(name, { scale: { min: 0, max: Math.min(most, max) } }), y: namesAxis() },
         { callbacks: { label: (item) => ` ${text(item.raw / per)}` } },
         { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
       plugins: [barTotals((sum) => text(sum / per))], caption,

@@ -2,11 +2,12 @@
 
 const PAPER_WIDTH = 688;  // CSS pixels of A4 within the margins of page.css
 const CHART_PAPER_WIDTH = PAPER_WIDTH - 40;
+const CHART_PAPER_SHRINKS = 0.85;  // so that two charts fit on a page
 let onPaper = false;
 
 function fitDrawings() {
   allCharts.forEach(({ chart }) => {
-    if (onPaper) chart.resize(CHART_PAPER_WIDTH, chart.height);
+    if (onPaper) chart.resize(CHART_PAPER_WIDTH, CHART_PAPER_SHRINKS * chart.height);
     else chart.resize();
   });
   drawTimeline();

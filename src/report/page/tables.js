@@ -128,7 +128,7 @@ function tableButtons(table) {
   const save = (label, type, text) => element('button', { type: 'button', class: 'small',
     'aria-label': `Save the table “${table.title}” as ${label}`,
     onclick: () => saveFile(`${name}.${type}`, new Blob([text(table)], { type: 'text/plain' })) }, label);
-  return [copyButton('Copy', `Copy the table “${table.title}” as CSV`, () => tableAsCsv(table)),
+  return [copyButton('Copy', `Copy the table “${table.title}” as CSV`, () => tableAsCsv(table), 'small'),
     save('CSV', 'csv', tableAsCsv), save('Markdown', 'md', tableAsMarkdown)];
 }
 

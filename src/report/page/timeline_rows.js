@@ -94,17 +94,20 @@ function extentOf(timeline) {
     end: spans.reduce((most, span) => Math.max(most, span.start + span.length), timeline.microseconds ?? 0) };
 }
 
-// A sentence: how much of the time in collectives backward hid.
+// A sentence: how much of the time in collectives backward hid; in messages, for methods without collectives.
 function overlapInWords(timeline) {
+  const lanes = (timeline.lanes ?? []).filter((lane) => lane.stream === 'communication');
+  const has = (kind) => lanes.some((lane) => clean(lane.spans).some((span) => span.kind === kind));
+  const kind = has('collective') ? 'collective' : 'message';
   let [all, hidden] = [0, 0];
-  for (const lane of (timeline.lanes ?? []).filter((its) => its.stream === 'communication')) {
+  for (const lane of lanes) {
     const backward = backwardOf(timeline, lane.rank);
-    for (const span of clean(lane.spans).filter((its) => its.kind === 'collective')) {
+    for (const span of clean(lane.spans).filter((its) => its.kind === kind)) {
       all += span.length;
       hidden += within(span, backward).reduce((sum, [begin, end]) => sum + end - begin, 0);
     }
   }
-  if (all === 0) return 'No collectives were recorded in this iteration.';
-  return hidden > 0 ? `Backward hides ${percent(hidden / all)} of the time in collectives (all ranks together).`
-    : 'No collective overlapped with backward: all communication is exposed.';
+  if (all === 0) return 'No communication was recorded in this iteration.';
+  return hidden > 0 ? `Backward hides ${percent(hidden / all)} of the time in ${kind}s (all ranks together).`
+    : `No ${kind} overlapped with backward: all communication is exposed.`;
 }

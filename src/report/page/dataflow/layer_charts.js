@@ -1,9 +1,9 @@
 // Stacked bars of every layer: energy, time and words moved.
 
 const ENERGY_PARTS = [['alu', 'ALU', 'series-1'], ['register', 'registers', 'series-6'], ['array', 'between elements',
-  'series-3'], ['buffer', 'buffer', 'series-5'], ['dram', 'DRAM', 'series-2']];
+  'series-3'], ['buffer', 'buffer', 'series-13'], ['dram', 'DRAM', 'series-2']];
 const CYCLE_PARTS = [['compute', 'computing', 'series-1'], ['bus_wait', 'waiting for a bus', 'series-2'],
-  ['ramp_up', 'ramp-up of passes', 'series-5']];
+  ['ramp_up', 'ramp-up of passes', 'series-13']];
 const WORD_PARTS = [['filter', 'filters', 'filter'], ['ifmap', 'input maps', 'ifmap'], ['psum', 'psums', 'psum']];
 
 function wordsSum(words) {
