@@ -76,7 +76,7 @@ EDGES = {
     "engine": "data models/weights observe sync",
     "train/config": "base comm/group data engine launch/elastic launch/hosts models/weights observe optim run sync",
     "train/progress": "run train/config",
-    "train/checkpoint": "base models/weights sync train/config train/progress",
+    "train/checkpoint": "base models/weights run sync train/config train/progress",
     "train/step": "base comm/flight data engine models/weights observe optim run sync sync/methods train/checkpoint "
                   "train/config train/progress",
     "train/policy": "engine run train/checkpoint train/config train/step",

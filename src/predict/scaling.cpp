@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "base/table/quantities.h"
 #include "run/ranking.h"
 
 #include <fmt/format.h>
@@ -168,9 +169,9 @@ std::string verdict_of(const Scaling& scaling) {
   const Prediction& most = best.back();
   const int worth = workers_worth_it(scaling);
   std::string text = fmt::format(
-      "With {} workers over {}, {} is fastest: {:.4g} s per iteration, {:.0f} times the images per "
+      "With {} workers over {}, {} is fastest: {} per iteration, {:.0f} times the images per "
       "second of one worker, at {:.0f} % efficiency.",
-      most.workers, most.network, most.plan.name, most.seconds(), most.speedup(),
+      most.workers, most.network, most.plan.name, in_seconds(most.seconds()), most.speedup(),
       100 * most.efficiency());
   if (worth == most.workers)
     text += fmt::format(" Each worker adds at least {:.0f} % of a worker's speed.",

@@ -142,8 +142,7 @@ std::string verdict_of(const Source& source) {
   } else if (source.kind == "train") {
     const Run& run = source.runs.front();
     if (run.summary) return run.summary->text("verdict");
-    return fmt::format("Incomplete: recorded up to {}; {}.", run.where_it_stopped(),
-                       run.stopped->why);
+    return run.on_its_end() + (run.stopped->how.empty() ? "" : " " + run.stopped->how);
   }
   if (train_the_same(source.runs)) return ranked(source).text();
   return "The runs train different models or data, so their speeds are not compared.";
@@ -166,8 +165,7 @@ std::vector<std::string> notes_of(const Source& source) {
   if (source.kind != "train")
     for (const Run& run : source.runs)
       if (run.stopped)
-        notes.push_back(fmt::format("{} is incomplete: recorded up to {}; {}.", run.name,
-                                    run.where_it_stopped(), run.stopped->why));
+        notes.push_back(fmt::format("{} is incomplete: {}", run.name, run.on_its_end()));
   if (source.kind == "side-by-side")
     if (const auto differences = differences_of(source.runs); !differences.empty())
       notes.push_back(fmt::format("The runs differ in {}.", enumerate(differences)));

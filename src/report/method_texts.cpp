@@ -33,8 +33,7 @@ constexpr std::array kSync{
           "barrier"},
     Entry{"all-reduce",
           "After backward, one all-reduce for each parameter. No rank is the centre: all ranks "
-          "move the same number of bytes. In shared memory, an array of up to 16 KiB takes one "
-          "step, in which every rank reads the arrays of all others.",
+          "move the same number of bytes.",
           "2·(W−1)/W · n bytes from every rank; P all-reduces"},
     Entry{
         "ddp",
@@ -88,11 +87,23 @@ const Entry* find(const std::array<Entry, N>& entries, std::string_view name) {
 
 }  // namespace
 
-MethodText text_of_method(const std::string& sync, const std::string& algorithm) {
-  const Entry* entry = sync == "all-reduce" ? find(kAlgorithms, algorithm) : nullptr;
+bool in_shared_memory(const std::string& transport) {
+  return transport == "shm" || transport == "thread";
+}
+
+MethodText text_of_method(const std::string& sync, const std::string& algorithm,
+                          const std::string& transport) {
+  const bool reduces = sync == "all-reduce" || sync == algorithm;  // "all-reduce" for "ring": 0.1.0
+  const Entry* entry = reduces ? find(kAlgorithms, algorithm) : nullptr;
   if (entry == nullptr) entry = find(kSync, sync);
   if (entry == nullptr) return {};
-  return {std::string(entry->what), std::string(entry->formula)};
+  MethodText text{std::string(entry->what), std::string(entry->formula)};
+  const bool direct = algorithm == "auto" || algorithm == "direct";
+  if (sync == "all-reduce" && direct && in_shared_memory(transport))
+    text.what +=
+        " In shared memory, an array of up to 16 KiB takes one step, in which every rank reads the "
+        "arrays of all others.";
+  return text;
 }
 
 }  // namespace lockstep::internal::report

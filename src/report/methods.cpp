@@ -78,7 +78,8 @@ nlohmann::json methods_json(const std::vector<Run>& runs) {
     const std::string name = run.method();
     if (run.workers() < 2 || std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
     seen.push_back(name);
-    const MethodText text = text_of_method(run.config.text("sync"), run.config.text("algorithm"));
+    const MethodText text = text_of_method(run.config.text("sync"), run.config.text("algorithm"),
+                                           run.config.text("transport"));
     if (text.what.empty()) continue;
     const Run& measured = largest_like(run, runs);
     methods.push_back({{"name", name},

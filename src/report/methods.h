@@ -22,8 +22,12 @@ struct MethodText {
   std::string formula;  ///< cost with W ranks, n bytes of gradients, P parameters
 };
 
+/// Whether ranks on this transport read the arrays of other ranks, instead of receiving messages.
+bool in_shared_memory(const std::string& transport);
+
 /// The texts about a method; empty for a method that Lockstep does not have.
-MethodText text_of_method(const std::string& sync, const std::string& algorithm);
+MethodText text_of_method(const std::string& sync, const std::string& algorithm,
+                          const std::string& transport);
 
 /// Empty if the bytes depend on another library, on the placement of ranks on hosts or on an
 /// option.

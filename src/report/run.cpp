@@ -3,8 +3,13 @@
 #include <lockstep/error.h>
 
 #include "base/folder_lock.h"
+#include "run/continuing.h"
+#include "run/post_mortem_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
 
 namespace lockstep::internal::report {
 
@@ -22,17 +27,28 @@ bool is_running(const fs::path& folder) {
   }
 }
 
-std::string why_stopped(const fs::path& folder) {
-  std::error_code error;
-  if (is_running(folder)) return "the run is still running";
-  if (fs::exists(folder / "checkpoints", error) && !fs::is_empty(folder / "checkpoints", error))
-    return "the run was stopped or killed. The same command with --resume resumes it from its "
-           "newest checkpoint";
-  return "the run was stopped or killed and has no summary.json";
+/// The lines of the post-mortem as sentences; empty if there is none that can be read.
+std::string post_mortem_of(const fs::path& folder) {
+  const fs::path file = folder / run::kPostMortemFile;
+  if (!fs::exists(file)) return {};
+  try {
+    std::vector<std::string> lines = run::read_post_mortem_file(file).verdict;
+    for (std::string& line : lines)
+      if (!line.empty()) line[0] = static_cast<char>(std::toupper(line[0]));
+    return lines.empty() ? "" : fmt::format("{}.", fmt::join(lines, ". "));
+  } catch (const FileError&) {  // the page says that there is no post-mortem
+    return {};
+  }
 }
 
 Stopped stopped_at(const fs::path& folder, const run::Fields& config, const Metrics& metrics) {
-  Stopped stopped{.iteration = metrics.last_iteration, .why = why_stopped(folder)};
+  Stopped stopped{
+      .iteration = metrics.last_iteration, .why = "The run is still running.", .how = ""};
+  if (!is_running(folder)) {
+    const std::string post_mortem = post_mortem_of(folder);
+    stopped.why = post_mortem.empty() ? "The run was stopped or killed." : post_mortem;
+    stopped.how = run::how_to_continue(folder, !post_mortem.empty());
+  }
   if (const std::size_t planned = config.count("planned_iterations"); planned > 0)
     stopped.of = planned;
   return stopped;
@@ -44,9 +60,10 @@ std::string Run::method() const {
   return workers() == 1 ? "alone" : config.text("method");
 }
 
-std::string Run::where_it_stopped() const {
-  return stopped->of ? fmt::format("iteration {} of {}", stopped->iteration, *stopped->of)
-                     : fmt::format("iteration {}", stopped->iteration);
+std::string Run::on_its_end() const {
+  const std::string of = stopped->of ? fmt::format(" of {}", *stopped->of) : "";
+  return fmt::format("{} It is recorded up to iteration {}{}.", stopped->why, stopped->iteration,
+                     of);
 }
 
 Run read_run(const fs::path& folder, std::string name) {

@@ -15,7 +15,8 @@ namespace lockstep::internal::report {
 struct Stopped {
   std::size_t iteration = 0;           ///< the last recorded iteration
   std::optional<std::size_t> of = {};  ///< number of planned iterations
-  std::string why;                     ///< why the run has no summary
+  std::string why;                     ///< why the run has no summary: sentences
+  std::string how;                     ///< how to continue it; empty while it runs
 };
 
 struct Run {
@@ -30,8 +31,8 @@ struct Run {
   std::size_t workers() const { return config.count("workers"); }
   /// The name of its method; "alone" for one worker.
   std::string method() const;
-  /// "iteration 320 of 700". REQUIRES: stopped has a value.
-  std::string where_it_stopped() const;
+  /// Why the run is incomplete and how far it came. REQUIRES: stopped has a value.
+  std::string on_its_end() const;
 };
 
 /// Throws FileError with the file, and the line, that is malformed.

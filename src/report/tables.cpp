@@ -3,12 +3,14 @@
 #include <lockstep/error.h>
 
 #include "base/table/export.h"
+#include "report/methods.h"
 #include "report/numbers.h"
 #include "report/post_mortem.h"
 #include "run/post_mortem_file.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <map>
 
@@ -27,12 +29,11 @@ const std::map<std::string, std::string> kExplained{
     {"median ms", "time of an iteration, without the first: median"},
     {"p90 ms", "time of an iteration, without the first: 90th percentile"},
     {"compute %", "of an iteration's time: forward, backward and optimizer"},
-    {"communication %", "of an iteration's time: inside collectives, during and after backward"},
-    {"hidden %", "of an iteration's time: communication that overlaps with backward"},
-    {"exposed %", "of an iteration's time: synchronising gradients after backward"},
-    {"waiting %", "of an iteration's time: waiting for the slowest rank, part of communication"},
+    {"transfer %", "of an iteration's time: moving gradients while nothing is computed"},
+    {"waiting %", "of an iteration's time: until the last rank had its gradients"},
     {"data %", "of an iteration's time: waiting for the next batch"},
-    {"MB/iteration", "sent by the rank; in shared memory, read from and written for other ranks"},
+    {"hidden %", "communication that overlaps with backward, in percent of an iteration's time"},
+    {"MB/iteration", "sent by the rank"},
     {"MB rank 0", "sent by rank 0 per iteration"},
     {"MB others", "sent by each other rank per iteration"},
     {"train loss", "in the last epoch"},
@@ -54,11 +55,12 @@ std::string megabytes(Number bytes) {
 }
 
 std::vector<std::string> percentages_of(const run::Fields& part) {
-  std::vector<std::string> cells;
-  for (const char* field : {"compute_share", "communication_share", "hidden_communication_share",
-                            "exposed_communication_share", "wait_share", "data_share"})
-    cells.push_back(percent(part.number(field)));
-  return cells;
+  const Number exposed = part.number("exposed_communication_share");
+  const Number waiting = part.number("wait_share");
+  const Number transfer =
+      exposed && waiting ? Number(std::max(0.0, *exposed - *waiting)) : Number();
+  return {percent(part.number("compute_share")), percent(transfer), percent(waiting),
+          percent(part.number("data_share")), percent(part.number("hidden_communication_share"))};
 }
 
 void append(std::vector<std::string>& cells, const std::vector<std::string>& more) {
@@ -70,7 +72,7 @@ std::vector<std::string> row_of(const Run& run) {
   if (!run.summary) {
     const observe::Times times = run.metrics.mean_times();
     append(cells, {"–", milliseconds(times.total)});
-    cells.insert(cells.end(), 14, "–");
+    cells.insert(cells.end(), 13, "–");
     cells.emplace_back("incomplete");
     return cells;
   }
@@ -121,22 +123,24 @@ run::Fields rank_of(int number, const RankMetrics& metrics) {
 
 /// One row per run.
 TextTable runs_table(const std::vector<Run>& runs) {
-  TextTable table{
-      .title = "Runs",
-      .columns = explained({"run",       "method",     "workers",   "images/s",  "mean ms",
-                            "median ms", "p90 ms",     "total s",   "compute %", "communication %",
-                            "hidden %",  "exposed %",  "waiting %", "data %",    "MB rank 0",
-                            "MB others", "train loss", "train %",   "test %",    "weights"})};
+  TextTable table{.title = "Runs",
+                  .columns = explained({"run", "method", "workers", "images/s", "mean ms",
+                                        "median ms", "p90 ms", "total s", "compute %", "transfer %",
+                                        "waiting %", "data %", "hidden %", "MB rank 0", "MB others",
+                                        "train loss", "train %", "test %", "weights"})};
   for (const Run& run : runs) table.rows.push_back(row_of(run));
   return table;
 }
 
 /// One row per rank, from the summary, or from the metrics of an incomplete run.
 TextTable ranks_table(const Run& run) {
-  TextTable table{.title = "Ranks",
-                  .columns = explained({"rank", "mean ms", "compute %", "communication %",
-                                        "hidden %", "exposed %", "waiting %", "data %",
-                                        "MB/iteration", "train loss", "train %"})};
+  TextTable table{
+      .title = "Ranks",
+      .columns = explained({"rank", "mean ms", "compute %", "transfer %", "waiting %", "data %",
+                            "hidden %", "MB/iteration", "train loss", "train %"})};
+  for (TableColumn& column : table.columns)
+    if (column.name == "MB/iteration" && in_shared_memory(run.config.text("transport")))
+      column.explanation = "read from and written for other ranks";
   if (run.summary)
     for (const run::Fields& rank : run.summary->list("ranks")) table.rows.push_back(rank_row(rank));
   else

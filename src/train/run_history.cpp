@@ -4,8 +4,8 @@
 
 #include "base/files.h"
 #include "comm/flight/flight_recorder.h"
+#include "run/checkpoint_files.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/checkpoint/checkpoint_files.h"
 #include "train/config/provenance.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,8 @@ namespace {
 nlohmann::json config_file(const TrainConfig& config, const RunPlan& plan) {
   nlohmann::json json = to_json(config);
   json.update(provenance_json(config.command));
-  json.update({{"planned_iterations", plan.iterations},
+  json.update({{"sync", sync::parse_method(config.sync, config.algorithm).method},
+               {"planned_iterations", plan.iterations},
                {"parameters", plan.parameters},
                {"gradient_bytes", plan.gradient_bytes}});
   if (!plan.numeric_environment.empty()) json["arithmetic"] = plan.numeric_environment;
@@ -49,8 +50,8 @@ void RunHistory::open(const Position& at, const Feed& feed, const RunPlan& plan)
   folder_.emplace(config_.run_dir, config_file(config_, plan), done);
   // Checkpoints after a resumed position are another run's; after a state in memory, this run's.
   if (lock_)
-    remove_left_over(config_.run_dir,
-                     at.in_memory ? std::numeric_limits<std::size_t>::max() : at.done);
+    run::remove_left_over(config_.run_dir,
+                          at.in_memory ? std::numeric_limits<std::size_t>::max() : at.done);
   for (const Row& row : at.rows)
     for (std::size_t rank = 0; rank < row.size(); ++rank)
       folder_->add_iterations(static_cast<int>(rank), std::span(row).subspan(rank, 1));

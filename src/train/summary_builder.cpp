@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "models/safetensors.h"
+#include "sync/sync_method.h"
 #include "train/batch_norm_buffers.h"
 #include "train/config/mistake.h"
 #include "train/summary_statistics.h"
@@ -36,7 +37,7 @@ run::Summary describe(const Group& group, const FinishedRun& run) {
   const sync::Method method = config.method();
   run::Summary summary;
   summary.method = method.method;
-  summary.sync = method.sync;
+  summary.sync = sync::parse_method(config.sync, config.algorithm).method;
   summary.algorithm = name_of(method.algorithm);
   summary.transport = group.transport();
   summary.engine = run.replica.engine().name();

@@ -62,7 +62,7 @@ class Config(ProgramTest):
         self.run_program("train", "--config", "ring/config.json", "--sync", "tree", "--workers", 2, "--iterations", 5,
                          "--run-dir", "tree")
         config = self.config_of("tree")
-        self.assertEqual((config["sync"], config["algorithm"], config["iterations"]), ("all-reduce", "tree", 5))
+        self.assertEqual((config["sync"], config["algorithm"], config["iterations"]), ("tree", "tree", 5))
         self.assertEqual(len((self.folder / "tree/metrics.jsonl").read_text().split('"kind":"iteration"')) - 1, 10)
         self.run_program("compare", "--config", "ring/config.json", "--methods", "gather-scatter", "--run-dir", "compared")
 

@@ -121,7 +121,7 @@ class Report(ProgramTest):
         self.assertIn("report: study/report.html", output)
         page = self.page("study/report.html")
         self.assertEqual([(run["name"], run["stopped"]["of"]) for run in page["runs"]], [("alone", 2 * 10**9)])
-        self.assertIn("alone is incomplete: recorded up to iteration", "".join(page["notes"]))
+        self.assertIn("It is recorded up to iteration", "".join(page["notes"]))
 
     def test_report_writes_the_same_page_again(self):
         self.train("run", "--workers", 2)
@@ -250,7 +250,7 @@ class Report(ProgramTest):
         (run,) = page["runs"]
         self.assertIsNone(run["summary"])
         self.assertEqual(run["stopped"]["of"], 2 * 10**9)
-        self.assertIn(f"Incomplete: recorded up to iteration {run['stopped']['iteration']} of {2 * 10**9}", page["verdict"])
+        self.assertIn(f"It is recorded up to iteration {run['stopped']['iteration']} of {2 * 10**9}.", page["verdict"])
         return run
 
     def test_an_interrupted_training_writes_a_report(self):
@@ -262,7 +262,7 @@ class Report(ProgramTest):
             self.assertIn(f"report: {transport}/report.html", output)
             run = self.expect_incomplete(self.page(f"{transport}/report.html"))
             self.assertGreaterEqual(run["stopped"]["iteration"], 5)
-            self.assertIn("--resume", run["stopped"]["why"])
+            self.assertIn(f"--resume --run-dir {transport}.", self.page(f"{transport}/report.html")["verdict"])
 
     def test_a_killed_training_can_be_reported(self):
         program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", "run")

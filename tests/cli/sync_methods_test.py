@@ -13,6 +13,10 @@ class OtherMethods(ProgramTest):
         self.run_program("train", *job, *options, "--run-dir", "run")
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         shutil.rmtree(self.folder / "run")
+        for part in [summary, *summary["ranks"]]:
+            parts = part["compute_share"] + part["exposed_communication_share"] + part["data_share"]
+            self.assertAlmostEqual(parts, 1, delta=0.03, msg="compute, transfer, waiting and data are the iteration")
+            self.assertLessEqual(part["wait_share"], part["exposed_communication_share"])
         return summary
 
     def test_sharded_and_server_end_with_the_weights_of_ddp(self):

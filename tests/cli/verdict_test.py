@@ -24,7 +24,13 @@ class Verdict(ProgramTest):
         self.assertEqual(bottleneck["kind"], "compute")
         self.assertNotIn("rank", bottleneck)
         self.assertIn("Compute-bound", verdict)
-        self.assertNotIn("communication", verdict, "one worker does not communicate")
+        self.assertNotIn("moving", verdict, "one worker does not communicate")
+
+    def test_a_run_that_diverged_says_only_that(self):
+        bottleneck, verdict = self.verdict_of(2, "--lr", 100, "--clip", 1e6, images=8, iterations=10)
+        self.assertEqual((bottleneck["kind"], bottleneck["iteration"] > 1), ("diverged", True), verdict)
+        self.assertRegex(verdict, r"^Diverged: the training loss went from 2\.\d+ in iteration 1 to .* \(--lr 10 instead of 100\)"
+                                  r" and a warm-up \(--warmup 1\)\.$")
 
     def test_any_slow_rank_is_named(self):
         for rank, transport, sync in [(0, "shm", "ddp"), (1, "thread", "all-reduce"), (1, "gloo", "p2p")]:

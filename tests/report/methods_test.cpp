@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <gmock/gmock.h>
 #include <set>
 
 namespace lockstep::internal::report {
@@ -96,13 +97,28 @@ TEST(Methods, HaveDistinctTexts) {
                                                         {"sharded", "auto"},
                                                         {"server", "auto"},
                                                         {"local-sgd", "auto"}}) {
-    const MethodText text = text_of_method(sync, algorithm);
+    const MethodText text = text_of_method(sync, algorithm, "gloo");
     EXPECT_FALSE(text.what.empty()) << sync;
     EXPECT_FALSE(text.formula.empty()) << sync;
     texts.insert(text.what);
   }
   EXPECT_EQ(texts.size(), 11u);
-  EXPECT_TRUE(text_of_method("telepathy", "auto").what.empty());
+  EXPECT_TRUE(text_of_method("telepathy", "auto", "shm").what.empty());
+}
+
+TEST(Methods, MentionSharedMemoryOnlyWhereItIsUsed) {
+  const auto what = [](const char* algorithm, const char* transport) {
+    return text_of_method("all-reduce", algorithm, transport).what;
+  };
+  EXPECT_THAT(what("auto", "shm"), ::testing::HasSubstr("In shared memory"));
+  for (const char* transport : {"gloo", "mpi", "shm+gloo"})
+    EXPECT_THAT(what("auto", transport), ::testing::Not(::testing::HasSubstr("memory")));
+  EXPECT_THAT(what("ring", "shm"), ::testing::Not(::testing::HasSubstr("memory")));
+}
+
+TEST(Methods, OfAnAlgorithmAreFoundByItsNameToo) {
+  EXPECT_EQ(text_of_method("ring", "ring", "shm").what,
+            text_of_method("all-reduce", "ring", "shm").what);
 }
 
 }  // namespace

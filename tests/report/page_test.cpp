@@ -121,11 +121,40 @@ TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
   const nlohmann::json& stopped = page.at("runs")[0].at("stopped");
   EXPECT_EQ(stopped.at("iteration"), 10);
   EXPECT_EQ(stopped.at("of"), 20);
-  EXPECT_THAT(page.at("verdict").get<std::string>(),
-              HasSubstr("Incomplete: recorded up to iteration 10 of 20; the run was stopped"));
+  EXPECT_THAT(
+      page.at("verdict").get<std::string>(),
+      ::testing::StartsWith(
+          "The run was stopped or killed. It is recorded up to iteration 10 of 20. There is no "
+          "checkpoint to resume from: --checkpoint-every N writes them."));
   EXPECT_TRUE(page.at("runs")[0].at("summary").is_null());
   ASSERT_EQ(page.at("tables").size(), 1u);
   EXPECT_EQ(cells_of(page.at("tables")[0])["1"]["mean ms"], "2.000");
+}
+
+TEST_F(Page, OfAFailedRunBeginsWithItsPostMortem) {
+  const auto folder = run("a");
+  std::filesystem::remove(folder / "summary.json");
+  write_file(folder / "postmortem.json", R"({"format": 1, "ranks": [], "verdict":
+    ["rank 1 (pid 7) was ended by signal 9 (Killed) in step 21", "rank 0 waited for rank 1"]})");
+  EXPECT_EQ(
+      page_of({folder}).at("verdict"),
+      "Rank 1 (pid 7) was ended by signal 9 (Killed) in step 21. Rank 0 waited for rank 1. It is "
+      "recorded up to iteration 20 of 20. There is no checkpoint to resume from: "
+      "--checkpoint-every N writes them. With --restarts N, a run that loses a worker starts "
+      "again from its newest checkpoint. With --elastic and --shards, it continues without "
+      "that worker.");
+  std::filesystem::create_directory(folder / "checkpoints");
+  write_file(folder / "checkpoints" / "iteration-00000009.safetensors", "");
+  write_file(folder / "checkpoints" / "iteration-00000010.safetensors", "");
+  change(folder / "config.json", [](nlohmann::json& config) { config["restarts"] = 2; });
+  const auto verdict = page_of({folder}).at("verdict").get<std::string>();
+  EXPECT_THAT(verdict, HasSubstr("To continue after iteration 10, repeat the command with --resume "
+                                 "--run-dir " +
+                                 folder.string() + "."));
+  EXPECT_THAT(verdict, ::testing::Not(HasSubstr("--restarts")));
+  change(folder / "config.json", [](nlohmann::json& config) { config["elastic"] = true; });
+  EXPECT_THAT(page_of({folder}).at("verdict").get<std::string>(),
+              ::testing::EndsWith(folder.string() + "."));
 }
 
 TEST_F(Page, OfARunWithoutMeasurementsIsPossible) {
@@ -225,7 +254,8 @@ TEST_F(Page, OfAKilledStudyShowsItsRunsSideBySide) {
   EXPECT_EQ(page.at("kind"), "side-by-side");
   EXPECT_EQ(page.at("runs").size(), 2u);
   EXPECT_THAT(page.at("notes").dump(),
-              HasSubstr("ring is incomplete: recorded up to iteration 20 of 20"));
+              HasSubstr("ring is incomplete: The run was stopped or killed. It is recorded up to "
+                        "iteration 20 of 20.\""));
 }
 
 TEST_F(Page, OfSeveralRunsShowsThemSideBySide) {

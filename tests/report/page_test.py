@@ -39,8 +39,8 @@ class Contents(PageTest):
 
     def test_an_incomplete_run_says_how_far_it_came(self):
         self.show(sample.stopped())
-        self.assertEqual(self.text(".stopped"), "The run is incomplete: recorded up to iteration 32 of 700; the run was "
-                                                "stopped or killed and has no summary.json.")
+        self.assertEqual(self.text(".verdict.failed h2"), "What happened")
+        self.assertEqual(self.text("main").count("stopped or killed"), 1, "it is said once")
         self.expect_drawn(canvases=4)
 
     def test_a_failed_run_has_a_post_mortem(self):
@@ -50,11 +50,37 @@ class Contents(PageTest):
         self.expect_drawn(canvases=8)
         self.expect_readable()
         self.assertIn("rank 2 (pid 4711) was ended by signal 9 (Killed) in step 17", self.text("#post-mortem .notes"))
+        self.assertEqual(self.first_section(), "post-mortem")
         self.assertEqual(len(self.table("Ranks at the end of the run")), 5)
         self.assertEqual(self.text("#post-mortem-range"), "-1000.00 to 80.00 ms")
         self.browser.click("#post-mortem .zoom button")
         self.assertEqual(self.text("#post-mortem-range"), "-730.00 to -190.00 ms")
         self.assertEqual(self.text("#timeline-range"), "0.00 to 1.20 ms", "each timeline has its own view")
+
+    def test_a_run_that_failed_leads_with_its_post_mortem_and_does_not_repeat_it(self):
+        data = sample.stopped()
+        data["verdict"] = "Rank 2 (pid 4711) was ended by signal 9 (Killed) in step 17. It is recorded up to iteration 32."
+        data["runs"][0]["post_mortem"] = sample.post_mortem()
+        self.show(data)
+        self.assertIn("in step 17", self.text(".verdict.failed"))
+        self.assertEqual(self.text("main").count("was ended by signal 9 (Killed) in step 17"), 1)
+        self.assertEqual(self.first_section(), "post-mortem")
+        self.assertEqual(len(self.table("Ranks at the end of the run")), 5)
+
+    def first_section(self):
+        return self.browser.run("return document.querySelector('section').id;")
+
+    def test_a_diverged_run_leads_with_that(self):
+        data = {**sample.page(("ddp",)), "kind": "train", "verdict": "Diverged: the training loss is 900 in iteration 3."}
+        data["runs"][0]["summary"]["bottleneck"] = {"kind": "diverged", "share": 0, "gain": 1, "iteration": 3}
+        self.show(data)
+        self.assertIn("Diverged", self.text(".verdict.failed"))
+
+    def test_the_bars_have_the_same_parts_as_the_tables(self):
+        self.show({**sample.page(("ddp",)), "kind": "train"})
+        for part in ("compute", "exposed transfer", "waiting for other ranks", "data"):
+            self.assertIn(part, self.text("#time"))
+        self.assertIn("Exposed transfer15.0 %", self.text("#figures"), "25 % exposed, 10 % of it waiting")
 
     def test_a_malformed_post_mortem_affects_nothing_else(self):
         data = {**sample.page(("ddp", "ring")), "kind": "side-by-side"}
@@ -68,7 +94,7 @@ class Contents(PageTest):
         self.show(sample.hostile())
         self.assertEqual(self.browser.run("return document.title;"), " ".join(sample.HOSTILE.split()))
         self.assertEqual(self.count("img, b"), 0)
-        for selector in ("h1", ".verdict", ".machine", ".stopped", "#command", ".notes", ".method", "#configuration",
+        for selector in ("h1", ".verdict", ".machine", "#command", ".notes", ".method", "#configuration",
                          "tbody"):
             self.assertIn(sample.HOSTILE, self.text(selector), selector)
 

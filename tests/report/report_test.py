@@ -111,8 +111,9 @@ class OtherPages(PageTest, ProgramTest):
         program.wait()
         self.run_program("report", "run")
         self.open(self.folder / "run" / "report.html")
-        found = re.match(r"The run is incomplete: recorded up to iteration (\d+) of ", self.text(".stopped"))
-        self.assertTrue(found, self.text(".stopped"))
+        found = re.search(r"killed\. It is recorded up to iteration (\d+) of \d+\. There is no checkpoint",
+                          self.text(".verdict"))
+        self.assertTrue(found, self.text(".verdict"))
         self.assertGreater(int(found[1]), 100, "the newest measurements may be lost")
         self.assertGreater(self.count("canvas"), 1)
 

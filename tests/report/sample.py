@@ -124,8 +124,9 @@ def stopped():
     """A run that was killed: no summary, curves that end."""
     its = run("ddp", 2, 32)
     its.update(summary=None, test=None, parts=None, timeline=None,
-               stopped={"iteration": 32, "of": 700, "why": "the run was stopped or killed and has no summary.json"})
-    return {**page(("ddp",)), "kind": "train", "runs": [its], "tables": [], "methods": []}
+               stopped={"iteration": 32, "of": 700, "why": "The run was stopped or killed."})
+    return {**page(("ddp",)), "kind": "train", "runs": [its], "tables": [], "methods": [],
+            "verdict": "The run was stopped or killed. It is recorded up to iteration 32 of 700. There is no checkpoint."}
 
 
 def hostile():

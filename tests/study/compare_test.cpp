@@ -99,7 +99,7 @@ TEST(Compare, TrainsOneWorkerAndThenEveryMethodToTheSameWeights) {
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[0].at("weights_difference"), 0);
   EXPECT_EQ(runs[2].at("method"), "ring");
-  EXPECT_EQ(runs[2].at("sync"), "all-reduce");
+  EXPECT_EQ(runs[2].at("sync"), "ring");
   for (const nlohmann::json& run : runs) {
     EXPECT_EQ(run.at("iterations"), 5);
     EXPECT_EQ(run.at("ranks").size(), run.at("workers"));

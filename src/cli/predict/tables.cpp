@@ -1,5 +1,6 @@
 #include "cli/predict/tables.h"
 
+#include "base/table/quantities.h"
 #include "base/text.h"
 #include "comm/algorithms.h"
 #include "predict/bounds.h"
@@ -15,7 +16,7 @@ using predict::Prediction;
 namespace {
 
 std::string milliseconds(double seconds) {
-  return seconds < 1 ? fmt::format("{:.4g}", 1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
+  return three_digits(1e3 * seconds);
 }
 
 std::string bucket_of(const Prediction& one) {
@@ -60,7 +61,7 @@ TextTable iteration_table(const predict::Scaling& scaling) {
                           one.simulated ? "simulation" : "formula", milliseconds(one.seconds()),
                           milliseconds(one.forecast.communication),
                           milliseconds(one.forecast.exposed), bucket_of(one),
-                          fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency())});
+                          three_digits(one.speedup()), percent_cell(one.efficiency())});
   return table;
 }
 
@@ -80,9 +81,8 @@ TextTable best_table(const predict::Scaling& scaling) {
     const double added =
         one.workers > workers ? (one.speedup() - speedup) / (one.workers - workers) : 1;
     table.rows.push_back({std::to_string(one.workers), one.workers == 1 ? "alone" : one.plan.name,
-                          bucket_of(one), milliseconds(one.seconds()),
-                          fmt::format("{:.4g}", one.speedup()), percent_cell(one.efficiency()),
-                          percent_cell(added)});
+                          bucket_of(one), milliseconds(one.seconds()), three_digits(one.speedup()),
+                          percent_cell(one.efficiency()), percent_cell(added)});
     workers = one.workers;
     speedup = one.speedup();
   }
@@ -144,34 +144,36 @@ TextTable residual_table(const predict::Fit& fit) {
 
 std::string text_of(const predict::NetworkModel& network) {
   std::string text = fmt::format(
-      "{}: alpha {:.3g} us, beta {:.3g} ns per byte ({:.3g} GB/s), gamma {:.3g} ns per byte, "
-      "agreement {:.3g} us and {:.3g} us per peer, meeting {:.3g} us, copy {:.3g} ns per byte",
-      network.name, 1e6 * network.latency, 1e9 * network.per_byte,
-      network.per_byte > 0 ? 1e-9 / network.per_byte : 0, 1e9 * network.per_added,
-      1e6 * network.agreement, 1e6 * network.per_peer, 1e6 * network.meeting,
-      1e9 * network.per_copied);
+      "{}: alpha {} us, beta {} ns per byte ({} GB/s), gamma {} ns per byte, "
+      "agreement {} us and {} us per peer, meeting {} us, copy {} ns per byte",
+      network.name, three_digits(1e6 * network.latency), three_digits(1e9 * network.per_byte),
+      three_digits(network.per_byte > 0 ? 1e-9 / network.per_byte : 0),
+      three_digits(1e9 * network.per_added), three_digits(1e6 * network.agreement),
+      three_digits(1e6 * network.per_peer), three_digits(1e6 * network.meeting),
+      three_digits(1e9 * network.per_copied));
   if (network.by_cores())
     text += fmt::format("; a message keeps {} core{} busy", network.message_cores,
                         network.message_cores == 1 ? "" : "s");
   if (network.far > 0)
-    text += fmt::format("; bytes outside the {:.0f} MB of caches take {:.3g} times as long",
-                        1e-6 * network.cache, 1 + network.far);
+    text += fmt::format("; bytes outside the {:.0f} MB of caches take {} times as long",
+                        1e-6 * network.cache, three_digits(1 + network.far));
   return text;
 }
 
 std::vector<std::string> notes_of(const predict::Scaling& scaling) {
   const predict::ScalingJob& job = scaling.job;
   std::vector<std::string> notes{
-      fmt::format(
-          "In the recorded run, one worker takes {:.4g} s for {} images with {}, {:.4g} s of "
-          "it in backward; its gradients are {:.4g} MB.",
-          job.run.seconds(), job.run.batch, job.run.model, job.run.backward, job.run.bytes() / 1e6),
+      fmt::format("In the recorded run, one worker takes {} for {} images with {}, {} of it in "
+                  "backward; its "
+                  "gradients are {}.",
+                  in_seconds(job.run.seconds()), job.run.batch, job.run.model,
+                  in_seconds(job.run.backward), in_bytes(job.run.bytes())),
       "Every worker has a batch of the same size: twice the workers process twice the images per "
       "iteration.",
       "Network model: " + text_of(job.network) + "."};
   if (job.cores > 0)
-    notes.push_back(
-        fmt::format("All workers run on {} cores: more threads than cores take turns.", job.cores));
+    notes.push_back(fmt::format("All workers run on {}: more threads than cores take turns.",
+                                counted(job.cores, "core")));
   if (job.per_host > 1)
     notes.push_back(fmt::format(
         "{} ranks are on each host and use its memory and its link together.", job.per_host));

@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/deadline.h"
+#include "base/table/quantities.h"
 #include "cli/bar.h"
 #include "cli/output.h"
 
@@ -56,10 +57,10 @@ class Lines : public Losses {
 
   void started(const train::TrainConfig& config, std::size_t iterations,
                std::size_t train_images) override {
-    put(out_, "{} on {} images of {}: {} worker{} × {} thread{}, {} over {}, {} iterations\n",
-        config.model, train_images, config.data, config.workers, plural(config.workers),
-        config.threads_per_worker(), plural(config.threads_per_worker()), config.method().method,
-        config.transport, iterations);
+    put(out_, "{} on {} images of {}: {} × {}, {} over {}, {}\n", config.model, train_images,
+        config.data, counted(config.workers, "worker"),
+        counted(config.threads_per_worker(), "thread"), config.method().method, config.transport,
+        counted(static_cast<double>(iterations), "iteration"));
     print_recipe(config);
     std::fflush(out_);
   }
@@ -76,8 +77,9 @@ class Lines : public Losses {
         timed += 1;
       }
       samples = std::max(samples, 1.0);
-      put(out_, "epoch {}  rank {}  loss {:.4f}  accuracy {:.2f} %  {:.5f} s/iteration\n", epoch,
-          rank, loss / samples, 100 * correct / samples, timed > 0 ? seconds / timed : 0.0);
+      put(out_, "epoch {}  rank {}  loss {:.4f}  accuracy {:.2f} %{}\n", epoch, rank,
+          loss / samples, 100 * correct / samples,
+          timed > 0 ? fmt::format("  {} per iteration", in_seconds(seconds / timed)) : "");
     }
     std::fflush(out_);
   }
@@ -88,8 +90,6 @@ class Lines : public Losses {
   }
 
  private:
-  static std::string_view plural(int count) { return count == 1 ? "" : "s"; }
-
   void print_recipe(const train::TrainConfig& config) {
     const train::Recipe& recipe = config.recipe;
     put(out_, "global batch {}", config.batch);
@@ -152,9 +152,9 @@ class Bar : public train::Progress {
 
   void draw(std::size_t done, std::size_t iterations, double loss, double now) {
     const double rate = static_cast<double>(done - first_ + 1) / (now - start_);
-    put(out_, "{} {}/{}  loss {:.4f}  {:.0f} images/s  {:.0f} s left", bar_of(done, iterations),
-        done, iterations, loss, rate * static_cast<double>(batch_),
-        static_cast<double>(iterations - done) / rate);
+    put(out_, "{} {}/{}  loss {:.4f}  {} images/s  {} left", bar_of(done, iterations), done,
+        iterations, loss, three_digits(rate * static_cast<double>(batch_)),
+        in_seconds(static_cast<double>(iterations - done) / rate));
   }
 
   std::optional<Lines> lines_;

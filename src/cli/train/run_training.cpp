@@ -11,6 +11,7 @@
 #include "cli/this_program.h"
 #include "engine/make_engine.h"
 #include "launch/job.h"
+#include "run/continuing.h"
 #include "run/run_folder.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/config/options.h"
@@ -46,16 +47,19 @@ void run_threads_training(const train::TrainConfig& config, ProgressStyle style,
   });
 }
 
-void require_success(const launch::JobResult& result, const std::filesystem::path& run_dir) {
+void require_success(const launch::JobResult& result, const train::TrainConfig& config,
+                     OnInterrupt on_interrupt) {
   if (result.interrupted_by != 0) {
     // An interrupt after the end of the training does not count.
-    if (!result.first_failure && std::filesystem::exists(run_dir / "summary.json")) return;
+    if (!result.first_failure && std::filesystem::exists(config.run_dir / "summary.json")) return;
     throw Error("interrupted");
   }
   if (!result.first_failure) return;
   const std::string what = fmt::format("the run failed: {}", result.first_failure->text());
   if (result.first_failure->code() == kBadUsage) throw UsageError(what);
-  throw Error(what);
+  const bool resumable = on_interrupt == OnInterrupt::checkpoint && may_start_again(result);
+  throw Error(resumable ? fmt::format("{}. {}", what, run::how_to_continue(config.run_dir, true))
+                        : what);
 }
 
 std::chrono::milliseconds hang_timeout(const train::TrainConfig& config) {
@@ -136,7 +140,7 @@ void run_workers_training(const train::TrainConfig& config, ProgressStyle style,
     keep_post_mortem(now.run_dir, restart);
     say_restart(ended, restart, now);
   };
-  require_success(run_with_restarts(config.restarts, run, say), config.run_dir);
+  require_success(run_with_restarts(config.restarts, run, say), config, on_interrupt);
 }
 
 }  // namespace

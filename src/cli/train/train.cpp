@@ -2,6 +2,7 @@
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
+#include "base/table/quantities.h"
 #include "cli/command.h"
 #include "cli/leave_report.h"
 #include "cli/options_page.h"
@@ -56,9 +57,10 @@ ProgressStyle worker_style(const TrainCommand& command) {
 }
 
 void print_summary(const run::Summary& summary, const train::TrainConfig& config) {
-  put(stdout, "{} iterations in {:.2f} s: {:.5f} s/iteration (median), {:.0f} images/s\n",
-      summary.iterations, summary.seconds_total, summary.seconds_per_iteration.p50,
-      summary.images_per_second);
+  put(stdout, "{} in {}: {} per iteration (median), {} images/s\n",
+      counted(static_cast<double>(summary.iterations), "iteration"),
+      in_seconds(summary.seconds_total), in_seconds(summary.seconds_per_iteration.p50),
+      three_digits(summary.images_per_second));
   put(stdout, "train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
       summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
       100 * summary.test_accuracy);

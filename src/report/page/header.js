@@ -50,12 +50,12 @@ function machineLine(page) {
   return known.length > 0 ? element('p', { class: 'machine' }, known.join(' · ')) : null;
 }
 
-function stoppedBanner(run, alone) {
-  const { iteration, of, why } = run.stopped;
-  const where = isNumber(iteration)
-    ? `is incomplete: recorded up to iteration ${iteration}${isNumber(of) ? ` of ${of}` : ''}` : 'is incomplete';
-  return element('p', { class: 'stopped', role: 'status' },
-    `${alone ? 'The run' : run.name} ${where}${why ? `; ${why}` : ''}.`.replace(/\.\.$/, '.'));
+// The verdict of one run that ended without results or diverged is a warning.
+function verdictCard({ runs, verdict }) {
+  const [run] = runs;
+  const failed = runs.length === 1 && (run.stopped || run.summary?.bottleneck?.kind === 'diverged');
+  return element('div', { class: failed ? 'verdict failed' : 'verdict' },
+    [element('h2', {}, runs.length === 1 && run.stopped ? 'What happened' : 'Verdict'), element('p', {}, unbroken(verdict))]);
 }
 
 function commandLine(command) {
@@ -79,9 +79,7 @@ function header(page) {
     element('h1', {}, page.title ?? 'Lockstep report'),
     facts(page.runs),
     machineLine(page),
-    page.verdict ? element('div', { class: 'verdict' },
-      [element('h2', {}, 'Verdict'), element('p', {}, unbroken(page.verdict))]) : null,
-    ...page.runs.filter((run) => run.stopped).map((run) => stoppedBanner(run, page.runs.length === 1)),
+    page.verdict ? verdictCard(page) : null,
     commandLine(page.command),
   ]);
 }

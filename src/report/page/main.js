@@ -25,7 +25,7 @@ function startPage() {
   assignColours(page.runs);
   followTheme();
   const top = header(page);
-  const sections = [notes(page), postMortemSection(page), tables(page), methodBarsSection(page),
+  const sections = [postMortemSection(page), notes(page), tables(page), methodBarsSection(page),
     scalingSection(page), learningSection(page), timeSection(page), timelineSection(page), methodsSection(page),
     configurationSection(page)].filter((its) => its);
   top.append(...[contents(sections)].filter((its) => its));

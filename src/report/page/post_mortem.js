@@ -28,8 +28,9 @@ function postMortemOf(run, alone, index) {
   const lines = (Array.isArray(verdict) ? verdict : []).map(String);
   const drawn = (timeline?.lanes ?? []).some((lane) => clean(lane.spans).length > 0);
   const its = drawn ? postMortemBoard(timeline, lines, index) : null;
+  // The verdict or the notes of the page have the lines of a run without results.
   return [alone ? null : element('h3', {}, run.name),
-    element('ul', { class: 'notes' }, lines.map((line) => element('li', {}, unbroken(line)))),
+    run.stopped ? null : element('ul', { class: 'notes' }, lines.map((line) => element('li', {}, unbroken(line)))),
     its && element('div', { class: 'tools' }, [zoomButtons(its, 'Show the whole last second'), its.range,
       pictureButton(POST_MORTEM_TITLE, () => timelinePicture(its))]),
     its && timelineFigure(its),

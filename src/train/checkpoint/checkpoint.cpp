@@ -5,9 +5,9 @@
 #include "base/files.h"
 #include "base/number.h"
 #include "models/checksum.h"
+#include "run/checkpoint_files.h"
 #include "sync/broadcast_text.h"
 #include "sync/on_rank_zero.h"
-#include "train/checkpoint/checkpoint_files.h"
 #include "train/config/numeric_environment.h"
 #include "train/config/options.h"
 
@@ -65,7 +65,7 @@ Checkpoint find_sound(const std::vector<std::filesystem::path>& files, const Tra
 
 /// The checkpoint to resume from: see broadcast_checkpoint.
 Checkpoint find_next(const TrainConfig& config, std::size_t planned, std::string& content) {
-  std::vector<std::filesystem::path> files = require_checkpoints(config.run_dir);
+  std::vector<std::filesystem::path> files = run::require_checkpoints(config.run_dir);
   Checkpoint newest = find_sound(files, config, content);
   if (newest.iteration < planned || newest.unfinished ||
       std::filesystem::exists(config.run_dir / "summary.json"))
@@ -87,7 +87,7 @@ Checkpoint find_next(const TrainConfig& config, std::size_t planned, std::string
 }  // namespace
 
 bool has_checkpoints(const std::filesystem::path& run_dir) {
-  return !checkpoints_of(run_dir).empty();
+  return !run::checkpoints_of(run_dir).empty();
 }
 
 void require_no_checkpoints(const std::filesystem::path& run_dir) {
@@ -95,11 +95,11 @@ void require_no_checkpoints(const std::filesystem::path& run_dir) {
     throw UsageError(fmt::format(
         "{} has checkpoints of an earlier run: resume it (--resume), remove them, or use another "
         "--run-dir",
-        checkpoints_of(run_dir).front().parent_path().string()));
+        run::checkpoints_of(run_dir).front().parent_path().string()));
 }
 
 std::filesystem::path newest_checkpoint(const std::filesystem::path& run_dir) {
-  return require_checkpoints(run_dir).front();
+  return run::require_checkpoints(run_dir).front();
 }
 
 std::string format_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint,
@@ -135,10 +135,10 @@ Checkpoint parse_checkpoint(std::string_view content, const std::string& source,
 }
 
 std::filesystem::path write_checkpoint(const TrainConfig& config, const Checkpoint& checkpoint) {
-  const auto file = checkpoint_file(config.run_dir, checkpoint.iteration);
+  const auto file = run::checkpoint_file(config.run_dir, checkpoint.iteration);
   make_folder(file.parent_path());
   write_file(file, format_checkpoint(config, checkpoint, file.string()));
-  remove_older(file, config.keep_checkpoints);
+  run::remove_older(file, config.keep_checkpoints);
   return file;
 }
 
@@ -148,7 +148,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file, const TrainConfig&
 
 Checkpoint read_newest_checkpoint(const TrainConfig& config) {
   std::string content;
-  return find_sound(require_checkpoints(config.run_dir), config, content);
+  return find_sound(run::require_checkpoints(config.run_dir), config, content);
 }
 
 Checkpoint broadcast_checkpoint(Group& group, const TrainConfig& config, std::size_t planned) {

@@ -3,12 +3,16 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
-namespace lockstep::internal::train {
+namespace lockstep::internal::run {
 
 /// The path of the checkpoint after so many iterations.
 std::filesystem::path checkpoint_file(const std::filesystem::path& run_dir, std::size_t iteration);
+
+/// The iteration in a checkpoint's name; none for other files.
+std::optional<std::size_t> iteration_of(const std::filesystem::path& file);
 
 /// Newest first; empty if there is no such folder. Throws FileError if it cannot be read.
 std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& run_dir);
@@ -26,4 +30,4 @@ void remove_older(const std::filesystem::path& newest, std::size_t kept);
 /// REQUIRES: the folder's lock; without it another process may be writing these files.
 void remove_left_over(const std::filesystem::path& run_dir, std::size_t iteration);
 
-}  // namespace lockstep::internal::train
+}  // namespace lockstep::internal::run

@@ -1,4 +1,4 @@
-#include "train/checkpoint/checkpoint_files.h"
+#include "run/checkpoint_files.h"
 
 #include <lockstep/error.h>
 
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace lockstep::internal::train {
+namespace lockstep::internal::run {
 
 namespace {
 
@@ -23,15 +23,6 @@ constexpr std::string_view kSuffix = ".safetensors";
 
 std::filesystem::path folder_of(const std::filesystem::path& run_dir) {
   return run_dir / "checkpoints";
-}
-
-/// The iteration in a checkpoint's name; none for other files.
-std::optional<std::size_t> iteration_of(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  const std::string_view text(name);
-  if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix)) return std::nullopt;
-  return number_in<std::size_t>(text.substr(
-      kPrefix.size(), text.size() - std::min(text.size(), kPrefix.size() + kSuffix.size())));
 }
 
 /// None if there is no such folder.
@@ -66,6 +57,14 @@ bool is_cut_off(const std::filesystem::path& file) {
 
 }  // namespace
 
+std::optional<std::size_t> iteration_of(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  const std::string_view text(name);
+  if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix)) return std::nullopt;
+  return number_in<std::size_t>(text.substr(
+      kPrefix.size(), text.size() - std::min(text.size(), kPrefix.size() + kSuffix.size())));
+}
+
 std::filesystem::path checkpoint_file(const std::filesystem::path& run_dir, std::size_t iteration) {
   return folder_of(run_dir) / fmt::format("{}{:08}{}", kPrefix, iteration, kSuffix);
 }
@@ -99,4 +98,4 @@ void remove_left_over(const std::filesystem::path& run_dir, std::size_t iteratio
       std::filesystem::remove(file, error);
 }
 
-}  // namespace lockstep::internal::train
+}  // namespace lockstep::internal::run
