@@ -57,14 +57,18 @@ class Advisor {
   }
 
   /// ddp reduces the same gradients in a few buckets while backward runs, and every rank sends
-  /// equally many bytes.
+  /// equally many bytes. So does sharded, and local-sgd moves fewer. The last bucket overlaps with
+  /// nothing.
   Remedy ddp(Limit kind) const {
-    if (situation_.sync == "ddp") return {};
+    if (situation_.sync == "ddp" || situation_.sync == "sharded" || situation_.sync == "local-sgd")
+      return {};
+    const bool several = situation_.buckets > 1;
     const double moving = parts_.moving * (kind == Limit::latency ? fewer() : less());
-    const double seconds = std::max(0.0, moving - mean_backward());
+    const double seconds = std::max(0.0, moving - (several ? mean_backward() : 0));
     return saving(parts_.moving - seconds,
-                  "--sync ddp reduces gradients in buckets while backward runs: an iteration could "
-                  "take {} (up to {}).");
+                  fmt::format("--sync ddp reduces {}: an iteration could take {{}} (up to {{}}).",
+                              several ? "gradients in buckets while backward runs"
+                                      : "all gradients at once, as one bucket"));
   }
 
   Remedy fewer_buckets() const {

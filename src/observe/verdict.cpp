@@ -49,7 +49,8 @@ std::string on_latency(const Situation& situation, const Breakdown& parts) {
   double operations = 0;
   for (const RankMeasures& rank : situation.ranks)
     operations += rank.operations / situation.workers();
-  const bool messages = situation.sync == "p2p" || situation.sync == "coordinator";
+  const bool messages =
+      situation.sync == "p2p" || situation.sync == "coordinator" || situation.sync == "server";
   return fmt::format("Latency-bound: {} of an iteration is spent in {}{} with a latency of {}.",
                      in_percent(parts.moving / parts.total),
                      counted(operations, messages ? "message" : "collective"),

@@ -167,6 +167,10 @@ std::vector<std::string> notes_of(const Source& source) {
       if (run.stopped)
         notes.push_back(fmt::format("{} is incomplete: {}", run.name, run.on_its_end()));
   if (source.kind == "side-by-side")
+    for (const Run& run : source.runs)
+      if (run.summary && run.summary->object("bottleneck").text("kind") == "diverged")
+        notes.push_back(fmt::format("{}: {}", run.name, run.summary->text("verdict")));
+  if (source.kind == "side-by-side")
     if (const auto differences = differences_of(source.runs); !differences.empty())
       notes.push_back(fmt::format("The runs differ in {}.", enumerate(differences)));
   if (source.kind == "side-by-side" && values_of(source.runs, "batch").size() > 1)

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct CommonResults {
   double train_accuracy = 0;
   std::string weights_sha256;
   std::uint64_t peak_rss_bytes = 0;  ///< of the run: the largest of its ranks
+
+  /// Moving gradients while nothing is computed. With compute, waiting and data it adds up to 1.
+  double transfer_share() const { return std::max(0.0, exposed_communication_share - wait_share); }
 };
 
 struct RankSummary : CommonResults {

@@ -157,15 +157,26 @@ std::string on_cause(const ComparedRun& fast, const ComparedRun& slow) {
   const double communication = exposed(slow) - exposed(fast);
   if (gap > 0 && communication > gap / 2)
     reasons.push_back(
-        fmt::format("exposed communication takes {} per iteration with {}, {} with {}",
+        fmt::format("moving gradients and waiting take {} per iteration with {}, {} with {}",
                     in_seconds(exposed(slow)), slow.name, in_seconds(exposed(fast)), fast.name));
   if (reasons.empty()) return "";
   return fmt::format("Reasons: {}.", fmt::join(reasons, "; "));
 }
 
-}  // namespace
+/// Empty if no run diverged.
+std::string on_divergence(const Comparison& comparison) {
+  std::vector<std::string> names;
+  std::string first;
+  for (const ComparedRun& run : comparison.runs) {
+    if (run.summary.bottleneck.kind != observe::Limit::diverged) continue;
+    names.push_back(run.name);
+    if (first.empty()) first = fmt::format(" {}: {}", run.name, run.summary.verdict);
+  }
+  return names.empty() ? "" : fmt::format("{} diverged.{}", enumerate(names), first);
+}
 
-std::string verdict_of(const Comparison& comparison) {
+/// Which method is fastest, and by how much it is faster than one worker.
+std::string on_speed(const Comparison& comparison) {
   const ComparedRun* fastest = comparison.fastest();
   if (!fastest) return "";
   std::vector<SpeedUp> speedups;
@@ -180,6 +191,13 @@ std::string verdict_of(const Comparison& comparison) {
   return remark.empty() ? text : text + " " + remark;
 }
 
+}  // namespace
+
+std::string verdict_of(const Comparison& comparison) {
+  const std::string diverged = on_divergence(comparison), speed = on_speed(comparison);
+  return diverged.empty() || speed.empty() ? diverged + speed : diverged + " " + speed;
+}
+
 std::vector<std::string> sentences_of(const Comparison& comparison) {
   std::vector<std::string> sentences{on_equality(comparison)};
   auto add = [&](std::string sentence) {
@@ -192,7 +210,8 @@ std::vector<std::string> sentences_of(const Comparison& comparison) {
   if (fast && !run::within_noise(fast->throughput(), slow->throughput()))
     add(on_cause(*fast, *slow));
   if (const ComparedRun& limited = fast ? *fast : comparison.alone();
-      !limited.summary.verdict.empty())
+      !limited.summary.verdict.empty() &&
+      limited.summary.bottleneck.kind != observe::Limit::diverged)
     add(fmt::format("{}: {}", limited.name, limited.summary.verdict));
   std::vector<run::IterationTimes> times;
   for (const ComparedRun& run : comparison.runs)

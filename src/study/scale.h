@@ -76,9 +76,10 @@ struct ScaledRun {
   /// Seconds per epoch, mean over the ranks.
   double compute_seconds() const { return seconds_per_epoch * summary.compute_share; }
   double communication_seconds() const { return seconds_per_epoch * summary.communication_share; }
-  double exposed_seconds() const { return seconds_per_epoch * summary.exposed_communication_share; }
+  double transfer_seconds() const { return seconds_per_epoch * summary.transfer_share(); }
   double hidden_seconds() const { return seconds_per_epoch * summary.hidden_communication_share; }
   double wait_seconds() const { return seconds_per_epoch * summary.wait_share; }
+  double data_seconds() const { return seconds_per_epoch * summary.data_share; }
   /// Bytes that a worker moved divided by the time inside collectives. If a library does not report
   /// its bytes (MPI's own all-reduce), the bytes of the best algorithm are used.
   double bandwidth_mbs() const;

@@ -83,13 +83,11 @@ Loss largest_loss(const Scaling& scaling, const ScaledRun& run) {
     if (base.plan.batch == run.plan.batch && base.summary.workers == scaling.baseline_workers)
       ideal_compute =
           base.compute_seconds() * run.seconds_per_epoch * run.efficiency / base.seconds_per_epoch;
-  const double waiting = std::min(run.wait_seconds(), run.exposed_seconds());
-  const double moving = run.exposed_seconds() - waiting;
-  const Loss losses[] = {{moving, "moving gradients that backward does not hide"},
-                         {waiting, "waiting for the slowest worker"},
+  const Loss losses[] = {{run.transfer_seconds(), "moving gradients that backward does not hide"},
+                         {run.wait_seconds(), "waiting for the slowest worker"},
                          {run.compute_seconds() - ideal_compute,
                           "computing more slowly, because workers share memory, caches and clock"},
-                         {run.seconds_per_epoch * run.summary.data_share, "loading data"}};
+                         {run.data_seconds(), "loading data"}};
   return *std::max_element(std::begin(losses), std::end(losses),
                            [](const Loss& a, const Loss& b) { return a.seconds < b.seconds; });
 }

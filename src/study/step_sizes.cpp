@@ -41,8 +41,8 @@ StepSizes last_iteration_in(const std::filesystem::path& trace) {
 
 StepSizes step_sizes_of(const run::Summary& summary, const std::filesystem::path& run_dir) {
   const std::filesystem::path file = run_dir / "trace.json";
-  const bool reduces = summary.sync == "ddp" || summary.sync == "all-reduce" ||
-                       summary.sync == summary.algorithm;
+  const bool reduces =
+      summary.sync == "ddp" || summary.sync == "all-reduce" || summary.sync == summary.algorithm;
   if (!reduces || !std::filesystem::exists(file)) return all_at_once(summary);
   try {
     StepSizes sizes = last_iteration_in(file);

@@ -190,6 +190,20 @@ TEST(Verdict, TellsBandwidthByTheBytes) {
                       "times as many images/s.")));
 }
 
+TEST(Verdict, AdvisesDdpOnlyForWhatItWouldGain) {
+  Situation situation = with_latency("all-reduce");
+  EXPECT_THAT(make_verdict(situation).text,
+              AllOf(HasSubstr("--sync ddp reduces all gradients at once, as one bucket"),
+                    HasSubstr("2.22 ms instead of 4.20 ms")));
+  situation.buckets = 5;
+  EXPECT_THAT(make_verdict(situation).text,
+              HasSubstr("--sync ddp reduces gradients in buckets while backward runs"));
+  for (const char* sync : {"sharded", "local-sgd"}) {
+    situation.sync = sync;
+    EXPECT_THAT(make_verdict(situation).text, Not(HasSubstr("--sync ddp"))) << sync;
+  }
+}
+
 TEST(Verdict, AdvisesSharedMemoryOnOneHostOnly) {
   Situation situation = with_little_bandwidth();
   EXPECT_THAT(make_verdict(situation).text, Not(HasSubstr("shm")));
@@ -205,6 +219,7 @@ TEST(Verdict, ExpectsMoreOfDdpWhereOneRankMovesEverything) {
   situation.ranks.resize(4, situation.ranks[0]);
   situation.cores = 4;
   situation.sync = "gather-scatter";
+  situation.buckets = 4;
   situation.ranks[0].bytes = 2 * 3 * 7e6;
   // A quarter of the bytes, 20 ms of it hidden behind backward.
   const Verdict verdict = make_verdict(situation);

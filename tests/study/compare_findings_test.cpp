@@ -69,7 +69,7 @@ TEST(CompareFindings, NameTheFastestMethodAndTheReasons) {
   const std::vector<std::string> sentences = sentences_of(comparison);
   EXPECT_THAT(sentences,
               Contains("Reasons: rank 0 moves 3.00 MB per iteration with p2p, 1.00 MB with "
-                       "ddp; exposed communication takes 10.0 ms per iteration with p2p, "
+                       "ddp; moving gradients and waiting take 10.0 ms per iteration with p2p, "
                        "1.20 ms with ddp."));
   EXPECT_THAT(sentences, Contains("ddp: Verdict of ddp."));
 }
@@ -123,8 +123,9 @@ TEST(CompareFindings, ShowAStragglerAsTheSlowestMethodsReason) {
   const Comparison comparison = comparison_of(
       {measured("alone", 0.03), measured("ddp", 0.03, 1e6, 0.1), measured("ring", 0.09, 1e6, 0.7)});
   EXPECT_THAT(verdict_of(comparison), HasSubstr("3.00 times as fast as ring"));
-  EXPECT_THAT(sentences_of(comparison), Contains("Reasons: exposed communication takes 63.0 ms per "
-                                                 "iteration with ring, 3.00 ms with ddp."));
+  EXPECT_THAT(sentences_of(comparison),
+              Contains("Reasons: moving gradients and waiting take 63.0 ms per "
+                       "iteration with ring, 3.00 ms with ddp."));
   EXPECT_THAT(sentences_of(comparison), Not(Contains(HasSubstr("differs from the median"))));
 }
 
@@ -153,6 +154,20 @@ TEST(CompareFindings, ExplainSpeedUpsBeyondTheCores) {
 TEST(CompareFindings, AcceptSpeedUpsThatTheCoresExplain) {
   const Comparison comparison = comparison_of({measured("alone", 0.03), measured("ddp", 0.0145)});
   EXPECT_THAT(verdict_of(comparison), Not(HasSubstr("Possible reasons")));
+}
+
+TEST(CompareFindings, SayFirstWhichMethodsDiverged) {
+  Comparison comparison =
+      comparison_of({measured("alone", 0.03), measured("ring", 0.02), measured("ddp", 0.015)});
+  for (std::size_t i : {1, 2}) {
+    comparison.runs[i].summary.bottleneck.kind = observe::Limit::diverged;
+    comparison.runs[i].summary.verdict = "Diverged: the training loss is 900 in iteration 7.";
+  }
+  EXPECT_THAT(
+      verdict_of(comparison),
+      ::testing::StartsWith("ring and ddp diverged. ring: Diverged: the training loss is 900 "
+                            "in iteration 7. ddp is the fastest method"));
+  EXPECT_THAT(sentences_of(comparison), Not(Contains(HasSubstr("Diverged"))));
 }
 
 TEST(CompareFindings, ExplainWhyBatchNormSeparatesTheCurves) {

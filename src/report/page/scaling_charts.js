@@ -68,10 +68,10 @@ function pointLabel(point, series) {
   return `${plural(point.workers, 'worker')}, ${name.replace(' per worker', '')}${point.oversubscribed ? ' *' : ''}`;
 }
 
-// Seconds of exposed communication. Older files have only the total.
-function exposedCommunication(point) {
-  return isNumber(point.exposed_seconds) ? point.exposed_seconds : point.communication_seconds;
-}
+// The parts of an epoch's seconds. Files of 0.1.0 have exposed communication, waiting included, or only its total.
+const EPOCH_PARTS = { compute: (point) => point.compute_seconds, wait: (point) => point.wait_seconds ?? 0,
+  exposed: (point) => point.transfer_seconds ?? point.exposed_seconds ?? point.communication_seconds,
+  data: (point) => point.data_seconds ?? 0 };
 
 // The run with one worker is in the curve of every method, but gets a single bar.
 function splitPoints(series) {
@@ -79,22 +79,20 @@ function splitPoints(series) {
   return series.flatMap((its) => its.points).filter((point) => {
     const again = point.workers === 1 && seen.has(point.batch);
     if (point.workers === 1) seen.add(point.batch);
-    return !again && isNumber(point.compute_seconds) && isNumber(exposedCommunication(point));
+    return !again && TIME_PARTS.every(([part]) => isNumber(EPOCH_PARTS[part](point)));
   });
 }
 
 function scalingSplit(series) {
   const known = splitPoints(series);
   if (known.length === 0) return null;
-  const total = (point) => point.compute_seconds + exposedCommunication(point);
+  const total = (point) => TIME_PARTS.reduce((sum, [part]) => sum + EPOCH_PARTS[part](point), 0);
   const unit = timeUnit(Math.max(...known.map(total)));
-  const fields = [['compute', 'compute', (point) => point.compute_seconds],
-    ['exposed communication', 'exposed', exposedCommunication]];
   const build = () => ({
     type: 'bar',
     data: { labels: known.map((point) => pointLabel(point, series)),
-      datasets: fields.map(([label, name, value]) => ({ label, backgroundColor: fillOf(name), barThickness: 16,
-        data: known.map((point) => value(point) * unit.perSecond) })) },
+      datasets: TIME_PARTS.map(([part, label]) => ({ label, backgroundColor: fillOf(part), barThickness: 16,
+        data: known.map((point) => EPOCH_PARTS[part](point) * unit.perSecond) })) },
     options: chartOptions({ x: axis(`${unit.name} per epoch`, { scale: { stacked: true, grace: '12%' } }),
       y: namesAxis({ stacked: true }) },
     { callbacks: { label: (item) => ` ${item.dataset.label}: ${duration(item.raw / unit.perSecond)}` } },
@@ -102,10 +100,10 @@ function scalingSplit(series) {
     plugins: [barTotals((sum) => duration(sum / unit.perSecond))],
     caption: known.some((point) => point.oversubscribed) ? '* more threads than cores.' : '',
   });
-  return chartFigure({ title: 'Compute and communication per epoch', wide: true, build,
+  return chartFigure({ title: 'Where the time of an epoch goes', wide: true, build,
     height: 64 + 28 * known.length,
-    label: 'Stacked bars of compute and exposed communication for every number of workers and batch',
-    legend: fields.map(([label, name]) => ({ label, colour: name })) });
+    label: 'Stacked bars of compute, exposed transfer, waiting and data for every number of workers and batch',
+    legend: TIME_PARTS.map(([part, label]) => ({ label, colour: part })) });
 }
 
 function scalingSection(page) {
