@@ -131,32 +131,6 @@ TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
   EXPECT_EQ(cells_of(page.at("tables")[0])["1"]["mean ms"], "2.000");
 }
 
-TEST_F(Page, OfAFailedRunBeginsWithItsPostMortem) {
-  const auto folder = run("a");
-  std::filesystem::remove(folder / "summary.json");
-  write_file(folder / "postmortem.json", R"({"format": 1, "ranks": [], "verdict":
-    ["rank 1 (pid 7) was ended by signal 9 (Killed) in step 21", "rank 0 waited for rank 1"]})");
-  EXPECT_EQ(
-      page_of({folder}).at("verdict"),
-      "Rank 1 (pid 7) was ended by signal 9 (Killed) in step 21. Rank 0 waited for rank 1. It is "
-      "recorded up to iteration 20 of 20. There is no checkpoint to resume from: "
-      "--checkpoint-every N writes them. With --restarts N, a run that loses a worker starts "
-      "again from its newest checkpoint. With --elastic and --shards, it continues without "
-      "that worker.");
-  std::filesystem::create_directory(folder / "checkpoints");
-  write_file(folder / "checkpoints" / "iteration-00000009.safetensors", "");
-  write_file(folder / "checkpoints" / "iteration-00000010.safetensors", "");
-  change(folder / "config.json", [](nlohmann::json& config) { config["restarts"] = 2; });
-  const auto verdict = page_of({folder}).at("verdict").get<std::string>();
-  EXPECT_THAT(verdict, HasSubstr("To continue after iteration 10, repeat the command with --resume "
-                                 "--run-dir " +
-                                 folder.string() + "."));
-  EXPECT_THAT(verdict, ::testing::Not(HasSubstr("--restarts")));
-  change(folder / "config.json", [](nlohmann::json& config) { config["elastic"] = true; });
-  EXPECT_THAT(page_of({folder}).at("verdict").get<std::string>(),
-              ::testing::EndsWith(folder.string() + "."));
-}
-
 TEST_F(Page, OfARunWithoutMeasurementsIsPossible) {
   const auto folder = run("a");
   for (const char* file : {"summary.json", "metrics.jsonl", "trace.json"})
