@@ -100,6 +100,7 @@ class Player(DataflowPage):
         self.make("--random", "--size", "6", "--kernel", "3", "--channels", "3", "--filters", "2", "--batch", "2",
                   "--mapping", "2,1,2,2,1,2,1", "--mac-width", "3")
         self.expect_drawn(canvases=1)
+        self.assertEqual(self.count("[aria-label$='as PNG']"), 1)
         self.assertIn("pass 1 of 8", self.text("#cycle-number"))
         self.browser.click("#last")
         macs, _, _, hops, reads, writes = self.counters()

@@ -45,7 +45,7 @@ class Looks(PageTest):
         self.browser.run("window.dispatchEvent(new Event('beforeprint'));")
         self.browser.media("print", prefers_color_scheme="dark")
         shown = """return [...document.querySelectorAll(arguments[0])].filter((its) => its.checkVisibility()).length;"""
-        self.assertEqual(self.browser.run(shown, "select, nav, .actions, #theme, .command button"), 0)
+        self.assertEqual(self.browser.run(shown, "select, nav, button.small, .actions, #theme, .command button"), 0)
         self.assertEqual(self.browser.run(shown, "details:not([open])"), 0)
         self.assertEqual(self.browser.run("return document.documentElement.dataset.theme;"), "light")
         self.browser.media("screen", prefers_color_scheme="dark")

@@ -85,9 +85,11 @@ class Saving(PageTest):
         self.assertEqual(rows, [["workers", "32 s", "32 ×"], ["1", "0.250", "1.00"], ["2", "", ""]])
 
     def test_a_table_as_markdown(self):
-        self.show(sample.page(tables=[{"title": "A | table", "columns": ["run", "loss"], "rows": [["a_b", "0.5"], ["c", "–"]]}]))
+        self.show(sample.page(tables=[{"title": "A | table", "columns": ["run", "loss"], "rows": [["a_b", "0.5"], ["c", "–"]],
+                                        "explain": {"loss": "in the last epoch"}}]))
         text = self.saved("a-table.md", '[aria-label="Save the table “A | table” as Markdown"]').read_text()
-        self.assertEqual(text, "## A \\| table\n\n| run | loss |\n| --- | ---: |\n| a\\_b | 0.5 |\n| c | |\n")
+        self.assertEqual(text, "## A \\| table\n\n| run | loss |\n| --- | ---: |\n| a\\_b | 0.5 |\n| c | |\n\n"
+                               "- loss: in the last epoch\n")
 
 
 class Paper(PageTest):

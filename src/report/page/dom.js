@@ -58,10 +58,13 @@ function fileNameOf(title) {
   return title.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(0, 100) || 'untitled';
 }
 
-// A small legend that cannot be pressed: entries of {label, colour}.
+// A small legend that cannot be pressed, of plain colours: entries of {label, colour}.
 function colourKeys(entries) {
-  return element('div', { class: 'keys' }, entries.map(({ label, colour }) =>
-    element('span', {}, [swatch(colour), label])));
+  return element('div', { class: 'keys' }, entries.map(({ label, colour }) => {
+    const sample = swatch(colour);
+    sample.classList.add('solid');
+    return element('span', {}, [sample, label]);
+  }));
 }
 
 function select(label, options, chosen, onChoice) {

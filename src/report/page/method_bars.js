@@ -14,11 +14,11 @@ const METHOD_BARS = [
 function methodBars({ title, wide, value, text, unit, most = Infinity, caption }, runs) {
   const known = runs.filter((run) => run.summary && isNumber(value(run)));
   if (known.length < 2) return null;
-  const largest = Math.max(...known.map(value));
-  const { name, per } = unit(largest);
-  const max = roundedUp(1.25 * per * largest || 1);
   const build = followingCurves(() => {
     const shown = known.filter((run) => !curveView.hidden.has(run.name));
+    const largest = Math.max(0, ...shown.map(value));
+    const { name, per } = unit(largest);
+    const max = roundedUp(1.25 * per * largest || 1);  // with room for the totals
     return {
       type: 'bar',
       data: { labels: shown.map((run) => run.name), datasets: [{ label: name, data: shown.map((run) => per * value(run)),

@@ -120,7 +120,10 @@ function tableAsMarkdown(table) {
   const { columns, rows } = cleanRows(table);
   const line = (cells) => `|${cells.map((cell) => (cell === '' ? ' |' : ` ${markdownText(cell)} |`)).join('')}\n`;
   const ruler = columns.map((_, column) => (column > 0 && isNumberColumn(rows, column) ? ' ---: |' : ' --- |'));
-  return `## ${markdownText(table.title)}\n\n${line(columns)}|${ruler.join('')}\n${rows.map(line).join('')}`;
+  const explained = Object.entries(table.explain ?? {}).map(([name, text]) =>
+    `- ${markdownText(name)}: ${markdownText(text)}\n`);
+  return `## ${markdownText(table.title)}\n\n${line(columns)}|${ruler.join('')}\n${rows.map(line).join('')}`
+    + (explained.length > 0 ? `\n${explained.join('')}` : '');
 }
 
 function tableButtons(table) {

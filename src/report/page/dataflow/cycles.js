@@ -37,10 +37,16 @@ function counterList() {
     element('div', {}, [element('dt', {}, label), element('dd', { id: `counter-${name}` }, '0')])));
 }
 
-function legendOfColours() {
-  return colourKeys([{ label: 'filter row', colour: 'filter' },
-    { label: 'input row', colour: 'ifmap' },
-    { label: 'psum', colour: 'psum' }]);
+const ARRAY_KEYS = [{ label: 'filter row', colour: 'filter' }, { label: 'input row', colour: 'ifmap' },
+  { label: 'psum', colour: 'psum' }];
+
+function arrayPicture() {
+  const { canvas } = player;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  return composePicture({ title: document.getElementById('cycle-number').textContent, width, height,
+    caption: document.getElementById('now').textContent,
+    keys: ARRAY_KEYS.map(({ label, colour: tint }) => ({ label, fill: colour(tint) })),
+    draw: (context) => context.drawImage(canvas, 0, 0, width, height) });
 }
 
 function cyclesBody(page) {
@@ -52,7 +58,8 @@ function cyclesBody(page) {
         + 'Partial sums (psums) move up the columns and add up to rows of the output. '
         + `Mapping: ${recording.mapping}; `
         + `${plural(recording.mac_width, 'product')} per cycle in each element.`),
-      player.stepper.controls, legendOfColours(),
+      player.stepper.controls,
+      element('div', { class: 'caption' }, [colourKeys(ARRAY_KEYS), pictureButton('The array', arrayPicture)]),
       element('p', { id: 'now', class: 'now', 'aria-live': 'polite' }),
       element('div', { class: 'array-and-output' }, [element('div', { class: 'scroll array-box' }, player.canvas),
         element('div', { class: 'result' }, [element('h3', {}, 'Output so far'), outputPlanes(recording)])])]),
