@@ -1,6 +1,7 @@
 #include "study/scale.h"
 
 #include "base/files.h"
+#include "run/metrics_file.h"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,27 @@ std::string too_large(const Scaling& scaling, const PlannedRun& plan) {
       "{} was skipped: {} workers with {} images each would need {:.1f} GB of memory, but only "
       "{:.1f} GB were free.",
       plan.name, plan.config.workers, plan.batch, needed / 1e9, free / 1e9);
+}
+
+std::map<std::size_t, double> seconds_of_epochs(const PlannedRun& plan) {
+  struct Epoch {
+    double seconds = 0, images = 0, ranks = 0;
+  };
+  std::map<std::size_t, Epoch> epochs;
+  const std::filesystem::path file = plan.config.run_dir / "metrics.jsonl";
+  if (std::filesystem::exists(file))
+    run::for_each_metric(file, [&](const run::MetricsLine& line) {
+      if (line.kind != "epoch") return;
+      Epoch& epoch = epochs[static_cast<std::size_t>(line.epoch)];
+      epoch.seconds += line.times.total;
+      epoch.images += line.samples;
+      epoch.ranks += 1;
+    });
+  std::map<std::size_t, double> seconds;
+  for (const auto& [number, epoch] : epochs)
+    if (epoch.images == static_cast<double>(plan.images))
+      seconds[number] = epoch.seconds / epoch.ranks;
+  return seconds;
 }
 
 double communication_seconds_per_step(const run::Summary& summary) {
@@ -112,6 +134,7 @@ Scaling scale(const ScaleJob& job, const RunPlanned& run, const MeasureMessages&
     }
     make_folder(plan.config.run_dir);
     ScaledRun scaled{.plan = plan, .summary = run(plan), .bench = {}};
+    scaled.epoch_seconds = seconds_of_epochs(plan);
     scaled.seconds_per_epoch = seconds_of_epoch(scaled.summary, plan.images);
     scaled.oversubscribed = scaled.summary.workers * scaled.summary.threads > job.machine.cores;
     if (!scaled.alone()) scaled.bench = bench(plan, scaled.summary);

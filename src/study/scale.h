@@ -15,6 +15,7 @@
 #include "train/config/config.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,9 @@ struct ScaledRun {
   double efficiency = 1;             ///< images per second and worker, relative to the baseline
   bool oversubscribed = false;       ///< more threads than cores: measures overhead, not speed-up
   std::optional<BenchedStep> bench;  ///< empty for one worker, or if it was not measured
+  /// Of every epoch that the run completed, from 1: mean over the ranks. The first one includes
+  /// one-time setup.
+  std::map<std::size_t, double> epoch_seconds{};
 
   bool alone() const { return summary.workers == 1; }
   /// Seconds per epoch, mean over the ranks.

@@ -63,6 +63,24 @@ nlohmann::json points_of(const Scaling& scaling) {
   return points;
 }
 
+/// The first epoch beside the second, over all runs that have both.
+std::string on_first_epochs(const Scaling& scaling) {
+  std::vector<double> ratios;
+  for (const ScaledRun& run : scaling.runs)
+    if (const auto& its = run.epoch_seconds; its.contains(1) && its.contains(2) && its.at(2) > 0)
+      ratios.push_back(its.at(1) / its.at(2));
+  if (ratios.empty()) return "";
+  const run::Spread spread = run::spread_of(ratios);
+  const std::string times = ratios.size() == 1
+                                ? fmt::format("{:.2f}", spread.low)
+                                : fmt::format("{:.2f} to {:.2f}", spread.low, spread.high);
+  return fmt::format(
+      "The first epoch takes {} times as long as the second. It includes one-time setup: planning "
+      "the "
+      "network, first use of memory, and filling of caches.",
+      times);
+}
+
 std::vector<run::IterationTimes> times_of(const Scaling& scaling) {
   std::vector<run::IterationTimes> times;
   for (const ScaledRun& run : scaling.runs)
@@ -97,8 +115,8 @@ std::vector<std::string> scale_notes(const Scaling& scaling) {
         fmt::format("The {} hosts with one worker each are network namespaces of this machine, "
                     "with links of {} in each direction to one switch. They share its cores.",
                     scaling.job.hosts->count, scaling.job.hosts->link.text()));
-  for (const std::string& note :
-       {on_busy_machine(scaling.job.machine), run::explain_means(times_of(scaling))})
+  for (const std::string& note : {on_first_epochs(scaling), on_busy_machine(scaling.job.machine),
+                                  run::explain_means(times_of(scaling))})
     if (!note.empty()) notes.push_back(note);
   if (scaling.baseline_workers > 1)
     notes.push_back(
@@ -112,7 +130,7 @@ std::vector<std::string> scale_notes(const Scaling& scaling) {
 nlohmann::json to_json(const Scaling& scaling) {
   nlohmann::json runs = nlohmann::json::array();
   for (const ScaledRun& run : scaling.runs) runs.push_back(run_json(run));
-  std::vector<TextTable> tables{run_table(scaling)};
+  std::vector<TextTable> tables{run_table(scaling), learning_table(scaling)};
   for (const std::string& method : scaling.job.methods)
     tables.push_back(batch_table(scaling, method));
   nlohmann::json scaled{{"weak", scaling.job.weak}, {"points", points_of(scaling)}};

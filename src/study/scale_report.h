@@ -14,6 +14,9 @@ namespace lockstep::internal::study {
 /// One row per run. A star after the number of workers marks an oversubscribed run.
 TextTable run_table(const Scaling& scaling);
 
+/// What each run learned, and the seconds of its first two epochs: a row per run.
+TextTable learning_table(const Scaling& scaling);
+
 /// Seconds per epoch, speed-up, communication and bandwidth of one method: a row per number of
 /// workers, a column per batch.
 TextTable batch_table(const Scaling& scaling, const std::string& method);

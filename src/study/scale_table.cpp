@@ -95,18 +95,46 @@ std::vector<std::string> batch_row(const Scaling& scaling, int workers, const st
   return row;
 }
 
-}  // namespace
-
-TextTable run_table(const Scaling& scaling) {
-  TextTable table{.title = scaling.job.weak ? "Weak scaling" : "Strong scaling",
-                  .columns = run_columns(scaling)};
-  for (const ScaledRun& run : scaling.runs) table.rows.push_back(row_of(run));
+/// Adds a column of the methods in front, if there are several.
+TextTable with_methods(const Scaling& scaling, TextTable table) {
   if (scaling.job.methods.size() == 1) return table;
   table.columns.insert(table.columns.begin(), "method");
   for (std::size_t i = 0; i < table.rows.size(); ++i)
     table.rows[i].insert(table.rows[i].begin(),
                          scaling.runs[i].alone() ? "alone" : scaling.runs[i].summary.method);
   return table;
+}
+
+}  // namespace
+
+TextTable run_table(const Scaling& scaling) {
+  TextTable table{.title = scaling.job.weak ? "Weak scaling" : "Strong scaling",
+                  .columns = run_columns(scaling)};
+  for (const ScaledRun& run : scaling.runs) table.rows.push_back(row_of(run));
+  return with_methods(scaling, std::move(table));
+}
+
+TextTable learning_table(const Scaling& scaling) {
+  TextTable table{.title = "Learning and first epochs",
+                  .columns = {"workers",
+                              {"batch", "images per worker and step"},
+                              {"epoch 1 s",
+                               "seconds of the first epoch, which includes one-time "
+                               "setup: mean over the workers"},
+                              {"epoch 2 s", "seconds of the second epoch"},
+                              {"loss", "training loss in the last epoch"},
+                              {"train %", "accuracy in the last epoch"},
+                              "test %"}};
+  const auto seconds = [](const ScaledRun& run, std::size_t epoch) {
+    const auto found = run.epoch_seconds.find(epoch);
+    return found == run.epoch_seconds.end() ? kNothing : three_digits(found->second);
+  };
+  for (const ScaledRun& run : scaling.runs)
+    table.rows.push_back({workers_of(run), std::to_string(run.plan.batch), seconds(run, 1),
+                          seconds(run, 2), fmt::format("{:.4f}", run.summary.train_loss),
+                          percent_cell(run.summary.train_accuracy),
+                          percent_cell(run.summary.test_accuracy)});
+  return with_methods(scaling, std::move(table));
 }
 
 TextTable batch_table(const Scaling& scaling, const std::string& method) {

@@ -203,7 +203,12 @@ std::string overhead_only(const Scaling& scaling) {
 std::string scale_verdict(const Scaling& scaling) {
   const Runs fair = fair_runs(scaling);
   std::string text;
-  if (fair.empty()) {
+  if (std::none_of(scaling.runs.begin(), scaling.runs.end(), [&](const ScaledRun& run) {
+        return run.summary.workers > scaling.baseline_workers;
+      })) {
+    text = fmt::format("All runs have {}: they compare batches, not numbers of workers.",
+                       workers_text(scaling.baseline_workers));
+  } else if (fair.empty()) {
     text =
         "No run with more workers has a core for each thread: this does not show how the job "
         "scales.";

@@ -51,7 +51,7 @@ class Config(ProgramTest):
         self.assertEqual(again, first)
         self.assertEqual(self.weights_of("again"), self.weights_of("first"))
         # Studies take from it what they have.
-        self.run_program("compare", "--config", "first/config.json", "--methods", "ddp", "--run-dir", "compared")
+        self.run_program("compare", "--repeat", 1, "--config", "first/config.json", "--methods", "ddp", "--run-dir", "compared")
         self.assertEqual(self.config_of("compared/ddp")["lr"], 0.05)
         self.run_program("scale", "--config", "first/config.json", "--workers", 1, "--batches", 8, "--run-dir", "scaled")
         self.assertEqual(self.config_of("scaled/w1-b8")["lr"], 0.05)
@@ -64,15 +64,15 @@ class Config(ProgramTest):
         config = self.config_of("tree")
         self.assertEqual((config["sync"], config["algorithm"], config["iterations"]), ("tree", "tree", 5))
         self.assertEqual(len((self.folder / "tree/metrics.jsonl").read_text().split('"kind":"iteration"')) - 1, 10)
-        self.run_program("compare", "--config", "ring/config.json", "--methods", "gather-scatter", "--run-dir", "compared")
+        self.run_program("compare", "--repeat", 1, "--config", "ring/config.json", "--methods", "gather-scatter", "--run-dir", "compared")
 
     def test_one_worker_of_compare_has_all_cores_whatever_the_record(self):
         self.write(JOB)
         threads = len(os.sched_getaffinity(0)) + 1  # no number that compare would choose
         self.run_program("train", "--config", "job.toml", "--workers", 2, "--threads", threads, "--run-dir",
                          "first")
-        self.run_program("compare", "--config", "first/config.json", "--methods", "ddp", "--run-dir", "record")
-        self.run_program("compare", "--config", "job.toml", "--workers", 2, "--methods", "ddp", "--run-dir",
+        self.run_program("compare", "--repeat", 1, "--config", "first/config.json", "--methods", "ddp", "--run-dir", "record")
+        self.run_program("compare", "--repeat", 1, "--config", "job.toml", "--workers", 2, "--methods", "ddp", "--run-dir",
                          "file")
         for run in ("alone", "ddp"):
             self.assertNotEqual(self.config_of(f"record/{run}")["threads"], threads)

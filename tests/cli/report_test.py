@@ -83,7 +83,7 @@ class Report(ProgramTest):
         self.assertTrue((self.folder / "run" / "report.html").exists())
 
     def test_compare_writes_a_report(self):
-        output, _ = self.run_program("compare", *SMALL, "--epochs", 2, "--workers", 2, "--methods", "ddp,ring", "--run-dir",
+        output, _ = self.run_program("compare", "--repeat", 1, *SMALL, "--epochs", 2, "--workers", 2, "--methods", "ddp,ring", "--run-dir",
                                      "study")
         self.assertIn("report: study/report.html", output)
         page = self.page("study/report.html")
@@ -176,7 +176,7 @@ class Report(ProgramTest):
         self.assertEqual(figures["weights, SHA-256"], summary["weights_sha256"])
 
     def test_tables_of_studies_have_one_number_in_a_cell(self):
-        self.run_program("compare", *SMALL, "--epochs", 1, "--workers", 2, "--methods", "ddp", "--run-dir", "compared")
+        self.run_program("compare", "--repeat", 1, *SMALL, "--epochs", 1, "--workers", 2, "--methods", "ddp", "--run-dir", "compared")
         self.run_program("scale", "--limit", 64, "--workers", "1,4", "--batches", "8,16", "--iterations", 3, "--run-dir",
                          "scaled")
         self.run_program("report", "compared", "--csv", "compared/csv")

@@ -34,9 +34,12 @@ class Scale(ProgramTest):
         runs = result["runs"]
         self.assertEqual([run["name"] for run in runs], ["w1-b16", "w2-b16", "w1-b32", "w2-b32"])
         table = result["tables"][0]
-        self.assertEqual(cells(output), table["rows"])
+        self.assertEqual(cells(output), table["rows"] + result["tables"][1]["rows"])
         self.assertLessEqual(set(table["explain"]), set(table["columns"]))
-        for run in runs:
+        for run, row in zip(runs, result["tables"][1]["rows"]):
+            self.assertEqual(row[4:], [f"{run['train_loss']:.4f}", f"{100 * run['train_accuracy']:.1f}",
+                                       f"{100 * run['test_accuracy']:.1f}"])
+            self.assertGreater(min(float(cell) for cell in row[2:4]), 0, "both epochs are timed")
             folder = self.folder / "run" / run["folder"]
             alone = json.loads((folder / "summary.json").read_text())
             self.assertEqual(alone["weights_sha256"], run["weights_sha256"])
@@ -77,7 +80,7 @@ class Scale(ProgramTest):
     def test_oversubscribed_runs_are_marked(self):
         cores = len(os.sched_getaffinity(0))
         output, result = self.run_scale("--workers", f"1,{cores + 1}", "--batches", "8", "--threads", 1)
-        self.assertEqual([row[0] for row in cells(output.replace("*", ""))], ["1", str(cores + 1)])
+        self.assertEqual([row[0] for row in cells(output.replace("*", ""))][:2], ["1", str(cores + 1)])
         self.assertIn(f"\n{cores + 1}*", output)
         self.assertEqual([run["oversubscribed"] for run in result["runs"]], [False, True])
         self.assertIn("overhead, not speed-up", result["verdict"])

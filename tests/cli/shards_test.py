@@ -39,9 +39,9 @@ class Shards(ProgramTest):
         self.assertNotIn("adds in an order", words)
 
     def test_compare_says_what_is_the_same(self):
-        output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "p2p,ddp", "--run-dir", "all")
+        output, _ = self.run_program("compare", "--repeat", 1, "--epochs", 2, "--shards", 4, "--methods", "p2p,ddp", "--run-dir", "all")
         self.assertIn("all methods end with exactly the weights of one worker", output)
-        output, _ = self.run_program("compare", "--epochs", 2, "--shards", 4, "--methods", "ring,ddp", "--run-dir", "ring")
+        output, _ = self.run_program("compare", "--repeat", 1, "--epochs", 2, "--shards", 4, "--methods", "ring,ddp", "--run-dir", "ring")
         self.assertIn("all methods except ring end with exactly the weights of one worker", output)
 
     def test_another_numeric_environment_is_reported(self):

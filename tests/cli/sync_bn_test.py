@@ -15,7 +15,7 @@ class SyncBatchNorm(ProgramTest):
         return json.loads((self.folder / folder / "summary.json").read_text())
 
     def test_compare_shows_the_weights_of_one_worker(self):
-        output, errors = self.run_program("compare", *JOB, "--workers", 2, "--dtype", "float64", "--iterations", 3,
+        output, errors = self.run_program("compare", "--repeat", 1, *JOB, "--workers", 2, "--dtype", "float64", "--iterations", 3,
                                           "--methods", "all-reduce,ddp", "--engine", "torch", "--run-dir", "run")
         self.assertEqual(errors, "")
         self.assertIn("All methods end with the same weights as one worker", output)

@@ -61,7 +61,7 @@ class OtherMethods(ProgramTest):
         self.assertGreater(summary["test_accuracy"], 0.9)
 
     def test_compare_distinguishes_exact_from_approximate_methods(self):
-        output, _ = self.run_program("compare", "--epochs", 2, "--methods", "ddp,sharded,server,local-sgd", "--compress",
+        output, _ = self.run_program("compare", "--repeat", 1, "--epochs", 2, "--methods", "ddp,sharded,server,local-sgd", "--compress",
                                      "float16,sign", "--run-dir", "all")
         self.assertIn("All exact methods end with the same weights", output)
         self.assertRegex(output, r"Approximate methods do not reproduce the updates of one worker.*local-sgd .*ddp\+float16 .*ddp\+sign")

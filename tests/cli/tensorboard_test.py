@@ -109,7 +109,7 @@ class Tensorboard(ProgramTest):
             self.expect_metrics(transport, workers=2)
 
     def test_of_every_run_of_a_study(self):
-        self.run_program("compare", *SMALL, "--workers", 2, "--epochs", 1, "--methods", "ddp,ring", "--run-dir", "study",
+        self.run_program("compare", "--repeat", 1, *SMALL, "--workers", 2, "--epochs", 1, "--methods", "ddp,ring", "--run-dir", "study",
                          "--tensorboard")
         for name, workers in (("alone", 1), ("ddp", 2), ("ring", 2)):
             self.expect_metrics(f"study/{name}", workers)

@@ -49,7 +49,7 @@ class Transports(ProgramTest):
 
     @needs_mpirun
     def test_compare_over_mpi(self):
-        output, errors = self.run_program("compare", "--epochs", 1, "--workers", 2, "--methods", "p2p,ddp",
+        output, errors = self.run_program("compare", "--repeat", 1, "--epochs", 1, "--workers", 2, "--methods", "p2p,ddp",
                                           "--transport", "mpi", "--run-dir", "run")
         self.assertIn("All methods end with the same weights as one worker", output)
         self.assertEqual(errors, "")

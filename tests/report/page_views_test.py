@@ -48,6 +48,41 @@ def oklab(rgb):
             0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s)
 
 
+class KeyFigures(PageTest):
+    """The program decides which run is the fastest; the page shows it."""
+
+    def figures(self, ranking, **more):
+        self.show(sample.page(ranking=ranking, **more))
+        return {label: self.text(f"#figures > div:nth-child({index + 1}) dd") for index, label in enumerate(
+            self.browser.run("return [...document.querySelectorAll('#figures dt')].map((its) => its.textContent);"))}
+
+    def entry(self, name, rate, repetitions=1):
+        return {"name": name, "images_per_second": rate, "lowest": 0.9 * rate, "highest": 1.1 * rate, "repetitions": repetitions}
+
+    def test_the_fastest_exact_method_and_one_that_is_not_exact(self):
+        figures = self.figures({"fastest": "ddp", "exact": [self.entry("ddp", 5000, 3), self.entry("ring", 2500, 3)],
+                                "inexact": [self.entry("local-sgd", 9000)]})
+        self.assertEqual(figures["Fastest: ddp"], "5000 images/s4500 to 5500 in 3 repetitions")
+        self.assertEqual(figures["Slowest: ring"], "2500 images/sddp is 2.00 times as fast")
+        self.assertEqual(figures["Not exact: local-sgd"], "9000 images/strains differently")
+        self.assertEqual(figures["Speed-up over one worker"], "1.25 ×ddp", "one worker trains 4000.5 images/s")
+
+    def test_no_method_is_the_fastest_within_noise(self):
+        figures = self.figures({"fastest": None, "exact": [self.entry("ddp", 5000), self.entry("ring", 4900)], "inexact": []})
+        self.assertEqual(figures["Highest rate: ddp"], "5000 images/sothers are within noise")
+        self.assertNotIn("Fastest: ddp", figures)
+
+    def test_runs_of_different_batches_have_bars_of_images_per_second(self):
+        titles = "return [...document.querySelectorAll('#by-method figure h3')].map((its) => its.textContent);"
+        data = sample.page(("one", "two"), kind="side-by-side")
+        self.show(data)
+        self.assertIn("Time by method", self.browser.run(titles))
+        data["runs"][0]["config"]["batch"] = 64
+        self.show(data)
+        self.assertIn("Images per second by method", self.browser.run(titles))
+        self.assertNotIn("Time by method", self.browser.run(titles))
+
+
 class Columns(PageTest):
     def shown(self, width, mobile=False):
         self.browser.size(width, 900, mobile=mobile)

@@ -21,7 +21,7 @@ class Comparison(PageTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        command = [BINARY, "compare", "--methods", "ring,ddp", "--workers", "2", "--epochs", "3", "--run-dir", "runs"]
+        command = [BINARY, "compare", "--repeat", "1", "--methods", "ring,ddp", "--workers", "2", "--epochs", "3", "--run-dir", "runs"]
         subprocess.run(command, cwd=cls.folder, env=clean_environment(), check=True, timeout=HANGS,
                        stdout=subprocess.PIPE)
         cls.report = cls.folder / "runs" / "report.html"

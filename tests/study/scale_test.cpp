@@ -234,6 +234,57 @@ TEST(ScaleVerdict, LeavesOversubscribedRunsOutOfTheSpeedUp) {
               HasSubstr("No run with more workers has a core for each thread"));
 }
 
+TEST(ScaleVerdict, OfASweepOverBatchesIsNotAboutWorkers) {
+  EXPECT_EQ(scale_verdict(scaling_of({measured(1, 10, 10), measured(1, 50, 40)})),
+            "All runs have 1 worker: they compare batches, not numbers of workers.");
+}
+
+TEST(ScaleVerdict, ExplainsSpeedUpsBeyondTheCores) {
+  const std::string verdict = scale_verdict(scaling_of({measured(1, 10, 44), measured(2, 10, 20)}));
+  EXPECT_THAT(verdict,
+              HasSubstr("2 workers are 4.40 times as fast as 1 (220 % of the ideal). 4 cores "
+                        "explain a speed-up of at most 2, exceeded by w2 (4.40). Possible "
+                        "reasons: the baseline was slowed by other programs."));
+  EXPECT_THAT(scale_verdict(scaling_of({measured(1, 10, 20), measured(2, 10, 20)})),
+              Not(HasSubstr("Possible reasons")));
+}
+
+TEST(ScaleVerdict, RanksMethodsThatAreNotExactApart) {
+  std::vector<ScaledRun> runs{measured(1, 10, 10), measured(2, 10, 14), measured(2, 10, 10)};
+  runs[2].plan.method = runs[2].plan.config.sync = runs[2].summary.method = "local-sgd";
+  Scaling scaling = scaling_of(std::move(runs));
+  scaling.job.methods = {"ddp", "local-sgd"};
+  const std::string verdict = scale_verdict(scaling);
+  EXPECT_THAT(verdict, HasSubstr("2 workers are 1.43 times as fast as 1 (71 % of the ideal)."));
+  EXPECT_THAT(verdict,
+              HasSubstr("local-sgd with 2 workers and 10 images each has a speed-up of 2.00, "
+                        "exact methods at most 1.43; it is not exact: workers train apart"));
+}
+
+TEST(ScaleNotes, ExplainTheMeanOfLocalSgd) {
+  std::vector<ScaledRun> runs{measured(1, 10, 10)};
+  runs[0].summary.sync = "local-sgd";
+  runs[0].summary.seconds_per_iteration = {0.02, 0.01, 0.05};
+  EXPECT_THAT(scale_notes(scaling_of(std::move(runs))),
+              ::testing::Contains(HasSubstr("w1 (mean 20.0 ms, median 10.0 ms) averages weights in "
+                                            "one of 4 iterations only")));
+}
+
+TEST(ScaleTables, HaveTheFirstTwoEpochsIfTheyAreComplete) {
+  std::vector<ScaledRun> runs{measured(1, 10, 10), measured(1, 50, 40)};
+  runs[0].epoch_seconds = {{1, 2.0}, {2, 1.0}};
+  runs[1].epoch_seconds = {{1, 3.0}};
+  runs[0].summary.train_loss = 1.5;
+  runs[0].summary.test_accuracy = 0.25;
+  const Scaling scaling = scaling_of(std::move(runs));
+  const TextTable table = learning_table(scaling);
+  EXPECT_THAT(table.rows[0], ElementsAre("1", "10", "2.00", "1.00", "1.5000", "0.0", "25.0"));
+  EXPECT_EQ(table.rows[1][3], "–");
+  EXPECT_EQ(table.rows[0].size(), table.columns.size());
+  EXPECT_THAT(scale_notes(scaling),
+              ::testing::Contains(HasSubstr("first epoch takes 2.00 times as long as the second")));
+}
+
 TEST(ScaleTables, MarkOversubscribedRuns) {
   const Scaling scaling = scaling_of(
       {measured(1, 10, 10), measured(8, 10, 20), measured(1, 50, 40), measured(8, 50, 60)});
@@ -268,6 +319,7 @@ TEST(Scale, TrainsEveryWorldSizeAndBenchesItsMessages) {
         return BenchedStep{.bytes = 1, .seconds = 1e-6};
       });
   ASSERT_EQ(scaling.runs.size(), 2u);
+  EXPECT_TRUE(scaling.runs[0].epoch_seconds.empty()) << "4 of 13 iterations are no epoch";
   ASSERT_EQ(moved.size(), 1u) << "one worker moves nothing";
   ASSERT_EQ(moved[0].size(), 1u) << "LeNet-5 is one bucket";
   EXPECT_GE(moved[0].begin()->first, 61706 * sizeof(float));
@@ -319,36 +371,6 @@ TEST(Scale, SkipsRunsThatDoNotFitIntoMemory) {
                                   "8.0 GB of memory, but only 5.0 GB were free."));
   const TextTable batches = batch_table(scaling, "ddp");
   EXPECT_EQ(batches.rows.back()[2], "–");
-}
-
-TEST(StepSizes, AreOneArrayPerParameterForAllReduce) {
-  const testing::TemporaryFolder folder;
-  train::TrainConfig config = train::small_job();
-  config.engine = "torch";  // adds no padding
-  config.workers = 2;
-  config.iterations = 2;
-  config.sync = "all-reduce";
-  config.run_dir = folder.path();
-  const run::Summary summary = train::train_on_threads(config);
-  int arrays = 0;
-  std::size_t bytes = 0;
-  for (const auto& [size, count] : step_sizes_of(summary, folder.path())) {
-    arrays += count;
-    bytes += size * static_cast<std::size_t>(count);
-  }
-  EXPECT_EQ(arrays, 10);
-  EXPECT_EQ(bytes, 61706 * sizeof(float));
-}
-
-TEST(StepSizes, AreAllGradientsAtOnceWithoutATrace) {
-  const testing::TemporaryFolder folder;
-  run::Summary summary;
-  summary.sync = "ddp";
-  summary.workers = 4;
-  summary.bytes_per_iteration = 1.5 * 4096;
-  EXPECT_EQ(step_sizes_of(summary, folder.path()), (StepSizes{{4096, 1}}));
-  summary.bytes_per_iteration = 0;
-  EXPECT_EQ(step_sizes_of(summary, folder.path()), StepSizes{});
 }
 
 }  // namespace

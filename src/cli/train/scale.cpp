@@ -24,6 +24,7 @@ std::string announcement(const study::PlannedRun& plan, const study::ScaleJob& s
 
 void print(const study::Scaling& scaling) {
   print_table(study::run_table(scaling));
+  fmt::print("{}\n", to_text(study::learning_table(scaling), on_terminal()));
   fmt::print("{}\n", study::scale_verdict(scaling));
   for (const std::string& note : study::scale_notes(scaling)) fmt::print("{}\n", note);
 }

@@ -1,5 +1,8 @@
 // Bars of time, loss and accuracy, one for every run.
 
+const RATE_BARS = { title: 'Images per second by method', wide: true, value: (run) => run.summary.images_per_second,
+  text: threeDigits, unit: () => ({ name: 'images/s', per: 1 }), caption: 'Over all iterations except the first.' };
+
 const METHOD_BARS = [
   { title: 'Time by method', wide: true, value: (run) => run.summary.seconds_per_iteration?.mean, text: duration,
     unit: (largest) => ({ name: `${timeUnit(largest).name} per iteration`, per: timeUnit(largest).perSecond }),
@@ -34,7 +37,10 @@ function methodBars({ title, wide, value, text, unit, most = Infinity, caption }
 
 // The runs of a scaling study have different numbers of workers: its own charts show them.
 function methodBarsSection(page) {
-  const charts = page.scaling ? [] : METHOD_BARS.map((bars) => methodBars(bars, page.runs)).filter((its) => its);
+  // The time of an iteration compares only runs of one global batch.
+  const sameBatch = new Set(page.runs.map((run) => run.config?.batch)).size === 1;
+  const bars = sameBatch ? METHOD_BARS : [RATE_BARS, ...METHOD_BARS.slice(1)];
+  const charts = page.scaling ? [] : bars.map((its) => methodBars(its, page.runs)).filter((its) => its);
   if (charts.length === 0) return null;
   return section('by-method', 'Methods side by side', [
     element('div', { class: 'tools' }, runLegend(page.runs.map((run) => run.name))),
