@@ -1,7 +1,7 @@
 // Charts over the number of workers: speed-up against the ideal, efficiency, parts of the time, bandwidth.
 
-// Groups points into series: one per batch size, and per method if there are several. A method has its colour and batch
-// sizes have dashes; batch sizes of a single method have colours.
+// Groups points into series: one per batch size, and per method if there are several. A method has its colour, and every
+// series its dashes; batch sizes of a single method have colours.
 function scalingSeries(points) {
   const methods = [...new Set(points.map((point) => point.method))];
   const batches = [...new Set(points.map((point) => point.batch))];
@@ -13,11 +13,8 @@ function scalingSeries(points) {
       methods.length > 1 || !isNumber(point.batch) ? point.method : null].filter((part) => part).join(', ') || 'runs';
     groups.set(name, [...(groups.get(name) ?? []), point]);
   }
-  return [...groups].map(([name, its]) => {
-    const batch = batches.indexOf(its[0].batch);
-    const colourName = colours[byMethod ? methods.indexOf(its[0].method) : batch];
-    return { name, points: its, colourName, dash: byMethod ? DASHES[batch % DASHES.length] : dashOf(colourName) };
-  });
+  return [...groups].map(([name, its], index) => ({ name, points: its, dash: DASHES[index % DASHES.length],
+    colourName: colours[byMethod ? methods.indexOf(its[0].method) : batches.indexOf(its[0].batch)] }));
 }
 
 // Oversubscribed runs get hollow marks: they measure overhead.
