@@ -82,18 +82,17 @@ std::string Ranking::text_of(const std::vector<Throughput>& group, const std::st
   const Throughput& slow = group.back();
   if (group.size() == 1) return fmt::format("{} trains {}.", fast.name, rate_text(fast));
   const std::vector<Throughput> ties = ties_of(group);
-  if (ties.size() == group.size() - 1)
-    return fmt::format("{} are equally fast within noise: {} trains {}, {} {}.", names_of(group),
-                       fast.name, rate_text(fast), slow.name, rate_text(slow));
   const std::string slowest =
       fmt::format("{:.2f} times as fast as {}{} with {}", ratio(fast, slow), slow.name,
                   group.size() > 2 ? ", the slowest," : "", rate_text(slow));
   if (ties.empty())
     return fmt::format("{} is the fastest {} with {}: {}.", fast.name, noun, rate_text(fast),
                        slowest);
-  return fmt::format("No {} is clearly the fastest: {} {} within noise of {}, which trains {}, {}.",
-                     noun, names_of(ties), ties.size() == 1 ? "is" : "are", fast.name,
-                     rate_text(fast), slowest);
+  const std::string unclear =
+      fmt::format("No {} is clearly the fastest: {} {} within noise of {}, which trains {}", noun,
+                  names_of(ties), ties.size() == 1 ? "is" : "are", fast.name, rate_text(fast));
+  if (ties.size() < group.size() - 1) return fmt::format("{}, {}.", unclear, slowest);
+  return fmt::format("{}; {} trains {}.", unclear, slow.name, rate_text(slow));
 }
 
 std::string Ranking::on_inexact() const {

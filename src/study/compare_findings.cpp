@@ -160,7 +160,8 @@ std::string on_cause(const ComparedRun& fast, const ComparedRun& slow) {
         fmt::format("moving gradients and waiting take {} per iteration with {}, {} with {}",
                     in_seconds(exposed(slow)), slow.name, in_seconds(exposed(fast)), fast.name));
   if (reasons.empty()) return "";
-  return fmt::format("Reasons: {}.", fmt::join(reasons, "; "));
+  return fmt::format("Reasons why {} is faster than {}: {}.", fast.name, slow.name,
+                     fmt::join(reasons, "; "));
 }
 
 /// Empty if no run diverged.
