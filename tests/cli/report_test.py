@@ -191,7 +191,8 @@ class Report(ProgramTest):
             self.assertEqual(row["train loss"], f"{rank['train_loss']:.4f}")
         self.run_program("report", "scaled", "--csv", "scaled/csv")
         tables, summary = self.tables("scaled/csv"), self.summary("scaled")
-        self.assertEqual(set(tables), {"strong-scaling.csv", "time-and-speed-up-by-batch.csv", "ranks-by-run.csv"})
+        self.assertEqual(set(tables), {"strong-scaling.csv", "time-and-speed-up-by-batch.csv",
+                                       "learning-and-first-epochs.csv", "ranks-by-run.csv"})
         for row in [*tables["strong-scaling.csv"], *tables["time-and-speed-up-by-batch.csv"]]:
             mark = row.pop("workers mark", "")
             self.assertIn(mark, ("", "*"))

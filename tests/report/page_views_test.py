@@ -131,6 +131,17 @@ class Columns(PageTest):
         cells = self.browser.run("return document.querySelectorAll('#tables tbody tr:first-child > *').length;")
         self.assertEqual(cells, len(before))
 
+    def test_the_order_stays_when_columns_change(self):
+        self.shown(768)
+        names = "return [...document.querySelectorAll('#tables tbody th')].map((cell) => cell.textContent);"
+        before = self.browser.run(names)
+        self.browser.click("#tables thead tr:last-child th")
+        self.assertEqual(self.browser.run(names), sorted(before))
+        self.browser.click(SWITCH)
+        self.assertEqual(self.browser.run(names), sorted(before))
+        self.browser.click("#tables thead tr:last-child th")
+        self.assertEqual(self.browser.run(names), sorted(before, reverse=True))
+
     def test_long_tables_are_folded(self):
         rows = [[f"run {number}", "1"] for number in range(30)]
         long = {"title": "Ranks by method", "columns": ["method", "rank"], "rows": rows}

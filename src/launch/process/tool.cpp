@@ -137,9 +137,10 @@ std::string read_tool(const std::vector<std::string>& command,
     program.execute(environment);
   }
   supervisor.add({.rank = 0, .pid = child, .host = ""});
+  constexpr std::chrono::seconds kGrace(3);  // after an interrupt
   const Deadline deadline = Deadline::after(timeout);
   const JobResult result = supervisor.wait(
-      timeout, {.ended = {}, .stop = {}, .overdue = [&] { return deadline.passed(); }});
+      kGrace, {.ended = {}, .stop = {}, .overdue = [&] { return deadline.passed(); }});
   supervisor.end_descendants();
   program.require_started();
   if (result.interrupted_by != 0) throw Error("interrupted");

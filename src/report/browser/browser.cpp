@@ -36,7 +36,8 @@ struct Workspace {
   std::string file(const char* name) const { return folder.path() + "/" + name; }
 };
 
-/// Opens the page with these options of the browser, and returns the browser's output.
+/// Opens the page with these options of the browser, and returns the browser's output. The browser
+/// reaches no other host.
 std::string open_page(const Workspace& workspace, const std::string& html,
                       const std::vector<std::string>& options) {
   const std::string page = workspace.file("page.html");
@@ -49,6 +50,7 @@ std::string open_page(const Workspace& workspace, const std::string& html,
                                    "--disable-background-networking",
                                    "--disable-extensions",
                                    "--window-size=1280,900",
+                                   "--host-resolver-rules=MAP * ~NOTFOUND",
                                    "--user-data-dir=" + workspace.file("profile")};
   // Chromium's sandbox does not work for root.
   if (::geteuid() == 0) command.emplace_back("--no-sandbox");

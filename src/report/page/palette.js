@@ -16,7 +16,7 @@ const runSlots = new Map();
 
 // Gives every run a colour: that of its method if no earlier run has it, else a free one.
 function assignColours(runs) {
-  const methodOf = (run) => [run.name, run.config?.sync, run.summary?.method].find((name) =>
+  const methodOf = (run) => [run.name, run.summary?.method, run.config?.sync].find((name) =>
     Object.hasOwn(METHOD_SLOTS, name ?? ''));
   const methods = new Set(runs.map(methodOf).filter((name) => name).map((name) => METHOD_SLOTS[name]));
   const taken = new Set();

@@ -36,28 +36,33 @@ function bodyRow(row, shown, numbers) {
 
 // A heading that sorts its table: ascending at the first press, descending at the second.
 function headCell(title, column, explain, numbers, sort) {
-  const press = () => sort(column, cell);
-  const cell = element('th', { scope: 'col', class: column > 0 && numbers[column] ? 'number' : null, title: explain?.[title],
-    tabindex: '0', onclick: press, onkeydown: (event) => {
+  return element('th', { scope: 'col', class: column > 0 && numbers[column] ? 'number' : null, title: explain?.[title],
+    tabindex: '0', onclick: sort, onkeydown: (event) => {
       if (event.key !== 'Enter' && event.key !== ' ') return;
       event.preventDefault();
-      press();
+      sort();
     } }, element('span', {}, title.replace(/ (\S{1,2})$/, '\u00a0$1')));  // a unit stays with its word
-  return cell;
 }
 
-// A table of the columns `shown`, by their numbers.
-function grid({ columns, rows, explain }, shown = columns.map((_, column) => column)) {
+// A table of the columns `shown`, by their numbers. `table.order` keeps what it was sorted by: {column, descending}.
+function grid(table, shown = table.columns.map((_, column) => column)) {
+  const { columns, rows, explain } = table;
   const numbers = columns.map((_, column) => isNumberColumn(rows, column));
-  const bodyRows = (its) => its.map((row) => bodyRow(row, shown, numbers));
-  const body = element('tbody', {}, bodyRows(rows));
-  const sort = (column, cell) => {
-    const descending = cell.getAttribute('aria-sort') === 'ascending';
-    cell.parentElement.querySelectorAll('[aria-sort]').forEach((other) => other.removeAttribute('aria-sort'));
-    cell.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
-    body.replaceChildren(...bodyRows(sortedRows(rows, column, descending, numbers[column])));
+  const body = element('tbody');
+  const heads = shown.map((column) => headCell(columns[column], column, explain, numbers, () => {
+    table.order = { column, descending: table.order?.column === column && !table.order.descending };
+    showOrder();
+  }));
+  const showOrder = () => {
+    const { column, descending } = table.order ?? {};
+    shown.forEach((its, index) => {
+      if (its !== column) heads[index].removeAttribute('aria-sort');
+      else heads[index].setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+    });
+    const ordered = table.order ? sortedRows(rows, column, descending, numbers[column]) : rows;
+    body.replaceChildren(...ordered.map((row) => bodyRow(row, shown, numbers)));
   };
-  const heads = shown.map((column) => headCell(columns[column], column, explain, numbers, sort));
+  showOrder();
   return element('table', {}, [element('thead', {}, [groupRow(columns, shown), element('tr', {}, heads)]), body]);
 }
 
@@ -67,26 +72,28 @@ function scrollBox(label, table) {
 
 // A table in a box that scrolls if nothing else helps. It shows the columns that fit, or all.
 function fittedTable(table) {
-  const whole = grid(table);
-  const box = scrollBox(table.title, whole);
+  const box = scrollBox(table.title, grid(table));
   const its = { table, box, all: false };
   const all = table.columns.map((_, column) => column);
+  const widths = () => {
+    const whole = grid(table);
+    box.replaceChildren(whole);
+    return columnWidths(whole);
+  };
   its.button = element('button', { type: 'button', class: 'small', hidden: true, 'aria-pressed': 'false', onclick: () => {
     its.all = !its.all;
     its.fit();
   } });
   its.fit = () => {
     if (box.clientWidth === 0 || onPaper) return;
-    box.replaceChildren(whole);
-    const fitting = fittingColumns(table.columns, columnWidths(whole), box.clientWidth);
+    const fitting = fittingColumns(table.columns, widths(), box.clientWidth);
     its.button.hidden = fitting.length === all.length;
     its.button.textContent = its.all ? 'Fewer columns' : `All ${all.length} columns`;
     its.button.setAttribute('aria-pressed', String(its.all));
     if (!its.all && fitting.length < all.length) box.replaceChildren(grid(table, fitting));
   };
   its.paper = (room) => {
-    box.replaceChildren(whole);
-    const parts = paperParts(table.columns, columnWidths(whole), room);
+    const parts = paperParts(table.columns, widths(), room);
     if (parts.length > 1) box.replaceChildren(...parts.map((columns) => grid(table, columns)));
   };
   let width = 0;
