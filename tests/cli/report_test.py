@@ -83,8 +83,8 @@ class Report(ProgramTest):
         self.assertTrue((self.folder / "run" / "report.html").exists())
 
     def test_compare_writes_a_report(self):
-        output, _ = self.run_program("compare", "--repeat", 1, *SMALL, "--epochs", 2, "--workers", 2, "--methods", "ddp,ring", "--run-dir",
-                                     "study")
+        output, _ = self.run_program("compare", *SMALL, "--epochs", 2, "--workers", 2, "--methods", "ddp,ring", "--repeat", 1,
+                                     "--run-dir", "study")
         self.assertIn("report: study/report.html", output)
         page = self.page("study/report.html")
         summary = self.summary("study")
