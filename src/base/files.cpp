@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <system_error>
 
@@ -63,6 +64,14 @@ std::string read_system_file(const fs::path& path) {
   while (file && read_more(file.get(), content, 1 << 12) > 0) {
   }
   return content;
+}
+
+double seconds_since_change(const fs::path& path) {
+  std::error_code missing;
+  const auto changed = fs::last_write_time(path, missing);
+  if (missing) return 0;
+  const std::chrono::duration<double> age = fs::file_time_type::clock::now() - changed;
+  return std::max(age.count(), 0.0);
 }
 
 std::string read_file(const fs::path& path, std::uint64_t limit) {

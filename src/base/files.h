@@ -36,6 +36,9 @@ void write_all(int fd, std::string_view content, const std::filesystem::path& pa
 /// The content of a file such as those below /proc and /sys; empty if it cannot be read.
 std::string read_system_file(const std::filesystem::path& path);
 
+/// Seconds since the file was last changed; 0 if that is not known.
+double seconds_since_change(const std::filesystem::path& path);
+
 /// The whole file. Throws FileError if it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = 1ull << 32);
 

@@ -16,6 +16,9 @@ class FolderLock {
   /// file system does not support such locks.
   FolderLock(const std::filesystem::path& folder, std::string_view taken);
 
+  /// Whether a lock on the folder is held. The question never makes a constructor fail.
+  static bool is_held(const std::filesystem::path& folder);
+
  private:
   UniqueFd folder_;
 };

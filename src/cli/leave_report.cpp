@@ -12,16 +12,6 @@ namespace lockstep::internal::cli {
 
 namespace {
 
-/// Whether another run holds the lock on the folder.
-bool is_locked(const std::filesystem::path& folder) {
-  try {
-    const FolderLock lock(folder, "");
-    return false;
-  } catch (const std::exception&) {
-    return true;
-  }
-}
-
 /// Calls `write`, and prints an error if it throws.
 void try_to_write(const char* what, const std::function<void()>& write) {
   try {
@@ -35,7 +25,7 @@ void try_to_write(const char* what, const std::function<void()>& write) {
 }  // namespace
 
 void leave_report(const std::filesystem::path& folder, bool print) {
-  if (!report::has_runs(folder) || is_locked(folder)) return;
+  if (!report::has_runs(folder) || FolderLock::is_held(folder)) return;
   try_to_write("report", [&] {
     const std::filesystem::path file = report::write_report(folder);
     if (print) put(stdout, "report: {}\n", file.string());
@@ -43,7 +33,7 @@ void leave_report(const std::filesystem::path& folder, bool print) {
 }
 
 void leave_tensorboard(const std::filesystem::path& run, bool wanted) {
-  if (!report::has_runs(run) || is_locked(run)) return;
+  if (!report::has_runs(run) || FolderLock::is_held(run)) return;
   try_to_write("event files for TensorBoard", [&] {
     if (wanted)
       report::write_tensorboard(run);

@@ -2,12 +2,14 @@
 
 #include "base/check.h"
 #include "base/deadline.h"
+#include "base/file_lines.h"
 #include "base/files.h"
 #include "base/folder_lock.h"
 #include "base/hash/crc32c.h"
 #include "base/hash/sha256.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "support/full_disk.h"
 
 #include <gtest/gtest.h>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace lockstep::internal {
 namespace {
@@ -118,6 +121,74 @@ TEST_F(Files, FolderLockIsExclusiveUntilItsOwnerEnds) {
   const FolderLock next(folder_, "taken");
   EXPECT_TRUE(fs::is_empty(folder_)) << "nothing is to be left behind";
   EXPECT_NO_THROW(FolderLock(folder_ / "missing", "taken"));
+}
+
+TEST_F(Files, AskingForALockNeverHindersItsOwner) {
+  EXPECT_FALSE(FolderLock::is_held(folder_));
+  EXPECT_FALSE(FolderLock::is_held(folder_ / "missing"));
+  std::atomic<bool> done = false;
+  Thread asks("asks", [&] {
+    while (!done) FolderLock::is_held(folder_);
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    const FolderLock owner(folder_, "taken");
+    EXPECT_TRUE(i % 1000 != 0 || FolderLock::is_held(folder_));
+  }
+  done = true;
+}
+
+class Followed : public Files {
+ protected:
+  /// What a read calls: "restart" or the line.
+  std::vector<std::string> read() {
+    std::vector<std::string> calls;
+    followed_.read([&] { calls.emplace_back("restart"); },
+                   [&](std::string_view line) { calls.emplace_back(line); });
+    return calls;
+  }
+  void append(const std::string& text) {
+    const UniqueFd file = open_file(folder_ / "lines", O_WRONLY | O_APPEND | O_CREAT);
+    write_all(file.get(), text, "lines");
+  }
+  using Calls = std::vector<std::string>;
+
+  FollowedLines followed_{folder_ / "lines"};
+};
+
+TEST_F(Followed, LinesAreTakenOnceAndWhenTheyAreWhole) {
+  EXPECT_EQ(read(), Calls{});
+  append("one\ntwo\nthr");
+  EXPECT_EQ(read(), (Calls{"one", "two"}));
+  EXPECT_EQ(read(), Calls{});
+  append("ee\n");
+  EXPECT_EQ(read(), Calls{"three"});
+}
+
+TEST_F(Followed, AReplacedCutOrRemovedFileIsReadFromItsStart) {
+  append("one\ntwo\n");
+  EXPECT_EQ(read(), (Calls{"one", "two"}));
+  write_file(folder_ / "lines", "one\nother\n");
+  EXPECT_EQ(read(), (Calls{"restart", "one", "other"}));
+  fs::resize_file(folder_ / "lines", 4);
+  EXPECT_EQ(read(), (Calls{"restart", "one"}));
+  fs::remove(folder_ / "lines");
+  EXPECT_EQ(read(), Calls{"restart"});
+  EXPECT_EQ(read(), Calls{});
+}
+
+TEST_F(Followed, OnlyTheEndOfALongFileIsRead) {
+  append("a long first line\nlast\n");
+  FollowedLines end(folder_ / "lines", 8);
+  Calls lines;
+  end.read([] {}, [&](std::string_view line) { lines.emplace_back(line); });
+  EXPECT_EQ(lines, Calls{"last"});
+}
+
+TEST_F(Followed, HugeLinesAreSkipped) {
+  append(std::string(3 << 20, 'x'));
+  EXPECT_EQ(read(), Calls{});
+  append("x\nshort\n");
+  EXPECT_EQ(read(), Calls{"short"});
 }
 
 TEST(Text, EnumeratesAndSplits) {
