@@ -33,6 +33,13 @@ void take(const run::MetricsLine& line, Metrics& metrics) {
   ++rank.timed;
 }
 
+void sort(Metrics& metrics) {
+  for (auto& [rank, its] : metrics.ranks) {
+    its.iterations.sort();
+    its.epochs.sort();
+  }
+}
+
 }  // namespace
 
 observe::Times RankMetrics::mean_times() const {
@@ -52,11 +59,19 @@ observe::Times Metrics::mean_times() const {
 Metrics read_metrics(const std::filesystem::path& file) {
   Metrics metrics;
   run::for_each_metric(file, [&](const run::MetricsLine& line) { take(line, metrics); });
-  for (auto& [rank, its] : metrics.ranks) {
-    its.iterations.sort();
-    its.epochs.sort();
-  }
+  sort(metrics);
   return metrics;
+}
+
+const Metrics& FollowedMetrics::read() {
+  run::MetricsLine parsed;
+  const bool changed = lines_.read([this] { metrics_ = {}; },
+                                   [&](std::string_view line) {
+                                     if (run::parse_metrics_line(line, parsed).empty())
+                                       take(parsed, metrics_);
+                                   });
+  if (changed) sort(metrics_);
+  return metrics_;
 }
 
 }  // namespace lockstep::internal::report

@@ -1,11 +1,13 @@
 // Metrics: the content of a run's metrics.jsonl that a report shows.
 #pragma once
 
+#include "base/file_lines.h"
 #include "observe/times.h"
 #include "report/curve.h"
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -39,5 +41,20 @@ struct Metrics {
 /// Throws FileError with the number of a malformed line. Times exclude the first iteration, which
 /// includes one-time setup, unless it is the only one.
 Metrics read_metrics(const std::filesystem::path& file);
+
+/// Reads a metrics.jsonl; read_metrics, or the read() of a FollowedMetrics.
+using MetricsReader = std::function<Metrics(const std::filesystem::path& file)>;
+
+/// The metrics of a run under way. Each read() parses only the lines that were added since the last
+/// one, unless the file was replaced. Malformed lines are skipped.
+class FollowedMetrics {
+ public:
+  explicit FollowedMetrics(const std::filesystem::path& file) : lines_(file) {}
+  const Metrics& read();
+
+ private:
+  FollowedLines lines_;
+  Metrics metrics_;
+};
 
 }  // namespace lockstep::internal::report

@@ -17,16 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A run holds a lock on its folder while it runs.
-bool is_running(const fs::path& folder) {
-  try {
-    const FolderLock lock(folder, "");
-    return false;
-  } catch (const FileError&) {
-    return true;
-  }
-}
-
 /// The lines of the post-mortem as sentences; empty if there is none that can be read.
 std::string post_mortem_of(const fs::path& folder) {
   const fs::path file = folder / run::kPostMortemFile;
@@ -44,7 +34,7 @@ std::string post_mortem_of(const fs::path& folder) {
 Stopped stopped_at(const fs::path& folder, const run::Fields& config, const Metrics& metrics) {
   Stopped stopped{
       .iteration = metrics.last_iteration, .why = "The run is still running.", .how = ""};
-  if (!is_running(folder)) {
+  if (!FolderLock::is_held(folder)) {
     const std::string post_mortem = post_mortem_of(folder);
     stopped.why = post_mortem.empty() ? "The run was stopped or killed." : post_mortem;
     stopped.how = run::how_to_continue(folder, !post_mortem.empty());
@@ -66,7 +56,7 @@ std::string Run::on_its_end() const {
                      of);
 }
 
-Run read_run(const fs::path& folder, std::string name) {
+Run read_run(const fs::path& folder, std::string name, const MetricsReader& metrics) {
   Run run{.name = std::move(name),
           .folder = "",
           .path = folder,
@@ -74,7 +64,7 @@ Run read_run(const fs::path& folder, std::string name) {
           .summary = {},
           .metrics = {},
           .stopped = {}};
-  if (fs::exists(folder / "metrics.jsonl")) run.metrics = read_metrics(folder / "metrics.jsonl");
+  if (fs::exists(folder / "metrics.jsonl")) run.metrics = metrics(folder / "metrics.jsonl");
   if (fs::exists(folder / "summary.json"))
     run.summary = run::read_fields(folder / "summary.json");
   else

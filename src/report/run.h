@@ -36,6 +36,6 @@ struct Run {
 };
 
 /// Throws FileError with the file, and the line, that is malformed.
-Run read_run(const std::filesystem::path& folder, std::string name);
+Run read_run(const std::filesystem::path& folder, std::string name, const MetricsReader& metrics);
 
 }  // namespace lockstep::internal::report

@@ -36,7 +36,7 @@ Run run_without_folder(const run::Fields& summary, const fs::path& path) {
           .stopped = {}};
 }
 
-Source read_study(const fs::path& folder) {
+Source read_study(const fs::path& folder, const MetricsReader& metrics) {
   run::StudyRecord study = run::read_study(folder);
   Source source{.kind = study.kind,
                 .runs = {},
@@ -46,7 +46,8 @@ Source read_study(const fs::path& folder) {
   for (const run::StudiedRun& studied : study.runs) {
     const fs::path path = folder / fs::path(studied.folder).lexically_normal();
     const bool there = run::is_run_folder(path);
-    Run run = there ? read_run(path, studied.name) : run_without_folder(studied.summary, path);
+    Run run =
+        there ? read_run(path, studied.name, metrics) : run_without_folder(studied.summary, path);
     run.name = studied.name;
     run.folder = studied.folder;
     run.summary = studied.summary;
@@ -71,7 +72,7 @@ std::vector<fs::path> run_folders_in(const fs::path& folder) {
   return folders;
 }
 
-Source read_several_in(const fs::path& folder) {
+Source read_several_in(const fs::path& folder, const MetricsReader& metrics) {
   const std::vector<fs::path> folders = run_folders_in(folder);
   if (folders.empty())
     throw FileError(fmt::format(
@@ -85,7 +86,7 @@ Source read_several_in(const fs::path& folder) {
                     folder.string(), folders.size(), run::kMostRuns));
   Source source{.kind = "side-by-side", .runs = {}, .study = {}, .tables = {}, .notes = {}};
   for (const fs::path& run : folders) {
-    source.runs.push_back(read_run(run, run.filename().string()));
+    source.runs.push_back(read_run(run, run.filename().string(), metrics));
     source.runs.back().folder = run.filename().string();
   }
   source.notes.push_back(fmt::format(
@@ -95,18 +96,18 @@ Source read_several_in(const fs::path& folder) {
   return source;
 }
 
-Source read_one(const fs::path& folder) {
+Source read_one(const fs::path& folder, const MetricsReader& metrics) {
   if (!fs::is_directory(folder))
     throw FileError(fmt::format("{}: there is no such folder", folder.string()));
   if (run::is_run_folder(folder)) {
     Source source{.kind = "train", .runs = {}, .study = {}, .tables = {}, .notes = {}};
-    Run run = read_run(folder, name_of(folder));
+    Run run = read_run(folder, name_of(folder), metrics);
     run.folder = ".";
     source.runs.push_back(std::move(run));
     return source;
   }
-  if (run::is_study_folder(folder)) return read_study(folder);
-  return read_several_in(folder);
+  if (run::is_study_folder(folder)) return read_study(folder, metrics);
+  return read_several_in(folder, metrics);
 }
 
 /// "run", "run (2)", "run (3)".
@@ -118,14 +119,14 @@ std::string unique(const std::string& name, std::set<std::string>& taken) {
 
 }  // namespace
 
-Source read_source(const std::vector<fs::path>& folders) {
+Source read_source(const std::vector<fs::path>& folders, const MetricsReader& metrics) {
   Source all =
       folders.size() == 1
-          ? read_one(folders[0])
+          ? read_one(folders[0], metrics)
           : Source{.kind = "side-by-side", .runs = {}, .study = {}, .tables = {}, .notes = {}};
   for (const fs::path& folder : folders) {
     if (folders.size() == 1) break;
-    Source one = read_one(folder);
+    Source one = read_one(folder, metrics);
     for (Run& run : one.runs) {
       if (one.kind != "train") run.name = fmt::format("{}/{}", name_of(folder), run.name);
       run.folder = run.path.string();

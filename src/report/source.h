@@ -22,6 +22,7 @@ struct Source {
 /// Reads one or several folders. A folder without files of a run or study, but with run folders in
 /// it (such as that of a killed study), is read as its runs side by side. Throws FileError for
 /// other folders and for malformed files.
-Source read_source(const std::vector<std::filesystem::path>& folders);
+Source read_source(const std::vector<std::filesystem::path>& folders,
+                   const MetricsReader& metrics = read_metrics);
 
 }  // namespace lockstep::internal::report

@@ -37,6 +37,7 @@ function startPage() {
     drawTimeline();
   });
   followPrinting();
+  if (page.watch) followRun(page);  // watch/run.js, on pages of `lockstep watch`
   if (page.export !== 'pictures') return;
   addPictures([...allCharts.map((entry) => ({ title: entry.title, draw: () => chartPicture(entry) })),
     ...boards.map((its) => ({ title: its.title, draw: () => timelinePicture(its) }))]);

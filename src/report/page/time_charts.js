@@ -108,7 +108,7 @@ function timeSection(page) {
   const { runs } = page;
   const charts = [];
   const splits = timeSplits(runs);
-  if (splits.length > 0) charts.push(timeSplitChart(splits));
+  if (splits.length > 0) charts.push(timeSplitChart(() => timeSplits(runs)));
   if (hasSeveral(runs, 'iterations')) {
     charts.push(chartFigure({ title: 'Time per iteration', wide: true, tools: logarithmicButton(),
       keys: curveTools(runs), build: iterationTimeChart(runs),

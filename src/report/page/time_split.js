@@ -66,21 +66,26 @@ function splitTooltip(splits) {
     } } };
 }
 
-function timeSplitChart(splits) {
+// `read` returns the splits each time the chart is drawn; their number and unit stay the same.
+function timeSplitChart(read) {
+  let splits = read();
   const unit = timeUnit(Math.max(...splits.map(totalOf)));
-  const build = () => ({
-    type: 'bar',
-    data: { labels: splits.map((split) => split.label), datasets: TIME_PARTS.map(([part, label]) => ({ label,
-      perSecond: unit.perSecond, data: splits.map((split) => split[part] * unit.perSecond), barThickness: 20,
-      backgroundColor: fillOf(part) })) },
-    options: chartOptions({
-      x: axis(`${unit.name} per iteration`, { scale: { stacked: true, grace: '12%' } }),
-      y: namesAxis({ stacked: true }),
-    }, splitTooltip(splits), { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
-    plugins: [barTotals((sum) => duration(sum / unit.perSecond))],
-    caption: 'Mean over all iterations except the first. Communication that backward hides takes no extra time and is '
-      + 'not shown.',
-  });
+  const build = () => {
+    splits = read();
+    return {
+      type: 'bar',
+      data: { labels: splits.map((split) => split.label), datasets: TIME_PARTS.map(([part, label]) => ({ label,
+        perSecond: unit.perSecond, data: splits.map((split) => split[part] * unit.perSecond), barThickness: 20,
+        backgroundColor: fillOf(part) })) },
+      options: chartOptions({
+        x: axis(`${unit.name} per iteration`, { scale: { stacked: true, grace: '12%' } }),
+        y: namesAxis({ stacked: true }),
+      }, splitTooltip(splits), { indexAxis: 'y', interaction: { mode: 'index', axis: 'y', intersect: false } }),
+      plugins: [barTotals((sum) => duration(sum / unit.perSecond))],
+      caption: 'Mean over all iterations except the first. Communication that backward hides takes no extra time and is '
+        + 'not shown.',
+    };
+  };
   return chartFigure({ title: 'Where the time goes', wide: true, height: 64 + 34 * splits.length, build,
     label: 'Stacked bars of the time of an iteration: compute, exposed transfer, waiting, data',
     legend: TIME_PARTS.map(([part, label]) => ({ label, colour: part })) });
