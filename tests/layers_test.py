@@ -70,6 +70,7 @@ EDGES = {
     "sync/methods": "base comm comm/flight comm/group sync",
     "report/browser": "base launch/process",
     "report": "base observe report/browser run",
+    "watch": "base report run",
     # It writes the requests that the program of simulate/ reads.
     "predict": "base comm comm/collectives comm/group comm/recording launch/process observe run simulate sync",
     "models/weights": "base data",
@@ -97,7 +98,7 @@ EDGES = {
     "engine/torch": "base ddp engine engine/seeded_model models observe",
     "engine/built_in": "base engine engine/onednn engine/torch",
     "sequential_trainer": "base data ddp engine/onednn models optim sync sync/methods train/step",
-    "cli": "base comm/group launch launch/environment launch/process launch/rendezvous observe report run",
+    "cli": "base comm/group launch launch/environment launch/process launch/rendezvous observe report run watch",
     "cli/bench": "base cli comm comm/recording launch launch/environment observe report",
     "cli/data": "base cli data data/fetch",
     "cli/dataflow": "base cli dataflow report",

@@ -38,6 +38,7 @@ void add_doctor_command(CLI::App& app, int& code);
 void add_report_command(CLI::App& app, int& code);
 void add_dataflow_command(CLI::App& app, int& code);
 void add_predict_command(CLI::App& app, int& code);
+void add_watch_command(CLI::App& app, int& code);
 
 /// Adds train, compare and scale; nothing in a build without torch.
 void add_training_commands(CLI::App& app, int& code);

@@ -21,6 +21,7 @@ void add_commands(CLI::App& app, int& code) {
   add_data_command(app, code);
   add_doctor_command(app, code);
   add_report_command(app, code);
+  add_watch_command(app, code);
   add_dataflow_command(app, code);
 }
 

@@ -16,6 +16,12 @@ extern const std::string_view kDataflowScripts;
 extern const std::string_view kPredictScripts;
 /// The scripts of the page of `lockstep bench --example`.
 extern const std::string_view kCollectiveScripts;
+/// The skeleton of the pages of `lockstep watch`, its style after kPageStyle, and the scripts of
+/// its list and of its page of a run.
+extern const std::string_view kWatchSkeleton;
+extern const std::string_view kWatchStyle;
+extern const std::string_view kRunsScripts;
+extern const std::string_view kWatchedScripts;
 /// Chart.js.
 extern const std::string_view kChartLibrary;
 

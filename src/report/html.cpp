@@ -8,6 +8,11 @@ namespace lockstep::internal::report {
 
 namespace {
 
+// As page/watch/watch.html names them.
+constexpr std::string_view kChartScript = "/chart.js";
+constexpr std::string_view kRunsScript = "/runs.js";
+constexpr std::string_view kWatchedScript = "/run.js";
+
 /// JSON in which '<' is escaped, so that no string can end the script element around it.
 std::string json_for_html(const nlohmann::json& page) {
   const std::string text = page.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -37,7 +42,8 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string assembled(const nlohmann::json& page, std::string_view scripts) {
+std::string assembled(const nlohmann::json& page, std::string_view scripts,
+                      std::string_view skeleton = kPageSkeleton) {
   const std::pair<std::string_view, std::string> parts[] = {
       {"PAGE_TITLE", escaped(page.value("title", ""))},
       {"/*STYLE*/", std::string(kPageStyle)},
@@ -45,7 +51,7 @@ std::string assembled(const nlohmann::json& page, std::string_view scripts) {
       {"/*LIBRARY*/", std::string(kChartLibrary)},
       {"/*SCRIPTS*/", std::string(scripts)}};
   std::string html;
-  std::string_view rest = kPageSkeleton;
+  std::string_view rest = skeleton;
   // Placeholders are replaced in the skeleton only, never in inserted text.
   for (;;) {
     const std::pair<std::string_view, std::string>* next = nullptr;
@@ -75,6 +81,27 @@ std::string predict_html_of(const nlohmann::json& page) {
 
 std::string collective_html_of(const nlohmann::json& page) {
   return assembled(page, kCollectiveScripts);
+}
+
+std::string runs_html_of(const nlohmann::json& page) {
+  return assembled(page, kRunsScript, kWatchSkeleton);
+}
+
+std::string watched_html_of(const nlohmann::json& page) {
+  return assembled(page, kWatchedScript, kWatchSkeleton);
+}
+
+std::string script_at(std::string_view path) {
+  if (path == kChartScript) return std::string(kChartLibrary);
+  for (const auto& [place, scripts] :
+       {std::pair(kRunsScript, kRunsScripts), std::pair(kWatchedScript, kWatchedScripts)})
+    if (path == place)
+      return "(() => {\n'use strict';\n" + std::string(scripts) + "startPage();\n})();\n";
+  return "";
+}
+
+std::string watch_style() {
+  return std::string(kPageStyle) + std::string(kWatchStyle);
 }
 
 }  // namespace lockstep::internal::report

@@ -9,6 +9,7 @@ OPTIONS = {
               "--example", "--elements", "--html", "--json"],
     "doctor": ["--workers", "--json"],
     "launch": ["--workers", "--grace", "program"],
+    "watch": ["folders", "--port"],
 }
 
 
