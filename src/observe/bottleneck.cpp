@@ -108,8 +108,10 @@ Bottleneck find_bottleneck(const Situation& situation) {
                [](const Bottleneck& a, const Bottleneck& b) { return a.share < b.share; });
 
   if (situation.oversubscribed()) {
-    const bool clear =
-        (largest.kind == Limit::data || largest.rank >= 0) && largest.share >= kClearly;
+    // Ranks also wait for cores, so only the straggler's own work counts.
+    const double share =
+        largest.rank >= 0 ? slowest_rank(situation).late() / parts.total : largest.share;
+    const bool clear = (largest.kind == Limit::data || largest.rank >= 0) && share >= kClearly;
     return clear ? largest : Bottleneck{Limit::oversubscribed, -1, 1 - compute};
   }
   // The time that ranks wait for a straggler is compute on that rank, so it is not compared with

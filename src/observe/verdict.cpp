@@ -66,10 +66,11 @@ std::string on_bandwidth(const Situation& situation, const Breakdown& parts) {
   }
   seconds -= parts.waiting;
   const std::string speed = seconds > 0 ? fmt::format(", at {}/s", in_bytes(bytes / seconds)) : "";
+  const std::string how_much =  // 0 if a library does not report its bytes
+      bytes > 0 ? fmt::format(" ({} by the busiest rank{})", in_bytes(bytes), speed) : "";
   return fmt::format(
-      "Bandwidth-bound: {} of an iteration is spent moving gradients while nothing is computed "
-      "({} by the busiest rank{}).",
-      in_percent(parts.moving / parts.total), in_bytes(bytes), speed);
+      "Bandwidth-bound: {} of an iteration is spent moving gradients while nothing is computed{}.",
+      in_percent(parts.moving / parts.total), how_much);
 }
 
 std::string on_oversubscription(const Situation& situation, const Breakdown& parts) {

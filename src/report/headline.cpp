@@ -97,7 +97,8 @@ std::vector<run::IterationTimes> times_of(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (!run.summary) continue;
     const run::Fields seconds = run.summary->object("seconds_per_iteration");
-    run::IterationTimes its{.name = run.name,
+    const bool only_one = runs.size() == 1 && run.workers() == 1;
+    run::IterationTimes its{.name = only_one ? "one worker" : run.name,
                             .seconds = {.mean = seconds.number("mean").value_or(0),
                                         .p50 = seconds.number("p50").value_or(0),
                                         .p90 = seconds.number("p90").value_or(0)}};

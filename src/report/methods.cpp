@@ -38,10 +38,9 @@ std::string measured_text(const Run& run) {
   if (!run.summary) return {};
   const std::vector<run::Fields> ranks = run.summary->list("ranks");
   std::string text;
-  if (ranks.size() > 1)
-    text = whose(ranks.front().number("bytes_per_iteration").value_or(0),
-                 ranks.back().number("bytes_per_iteration").value_or(0)) +
-           "; ";
+  const double rank_0 = ranks.empty() ? 0 : ranks.front().number("bytes_per_iteration").value_or(0);
+  if (rank_0 > 0)  // a library may not report its bytes
+    text = whose(rank_0, ranks.back().number("bytes_per_iteration").value_or(0)) + "; ";
   const auto mean = run.summary->object("seconds_per_iteration").number("mean");
   return text + (mean ? in_seconds(*mean) : "–") + " per iteration (mean)";
 }
@@ -78,9 +77,13 @@ nlohmann::json methods_json(const std::vector<Run>& runs) {
     const std::string name = run.method();
     if (run.workers() < 2 || std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
     seen.push_back(name);
-    const MethodText text = text_of_method(run.config.text("sync"), run.config.text("algorithm"),
-                                           run.config.text("transport"));
+    MethodText text = text_of_method(run.config.text("sync"), run.config.text("algorithm"),
+                                     run.config.text("transport"));
     if (text.what.empty()) continue;
+    if (const std::string compress = run.config.text("compress"); !compress.empty()) {
+      text.what += fmt::format(" Here they are compressed before they are sent ({}).", compress);
+      text.formula += ", if they were not compressed";
+    }
     const Run& measured = largest_like(run, runs);
     methods.push_back({{"name", name},
                        {"what", text.what},

@@ -7,7 +7,9 @@
 namespace lockstep::internal::report {
 
 std::string fixed(Number value, int digits) {
-  return value && std::isfinite(*value) ? fmt::format("{:.{}f}", *value, digits) : "–";
+  if (!value || !std::isfinite(*value)) return "–";
+  const bool huge = std::abs(*value) >= 1e9;  // the loss of a diverged run
+  return huge ? fmt::format("{:.3g}", *value) : fmt::format("{:.{}f}", *value, digits);
 }
 
 std::string percent(Number fraction) {

@@ -51,7 +51,7 @@ std::vector<TableColumn> explained(std::initializer_list<const char*> names) {
 }
 
 std::string megabytes(Number bytes) {
-  return bytes ? fixed(*bytes / kMega, 3) : "–";
+  return bytes && *bytes > 0 ? fixed(*bytes / kMega, 3) : "–";  // 0 from a library: not known
 }
 
 std::vector<std::string> percentages_of(const run::Fields& part) {

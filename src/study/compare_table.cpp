@@ -11,7 +11,8 @@ namespace {
 constexpr const char* kDash = "–";
 
 std::string megabytes(const run::RankSummary& rank) {
-  return three_digits(rank.bytes_per_iteration / 1e6);
+  // A library may not report its bytes.
+  return rank.bytes_per_iteration > 0 ? three_digits(rank.bytes_per_iteration / 1e6) : kDash;
 }
 
 std::string weights_column(const ComparedRun& run) {

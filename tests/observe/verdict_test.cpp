@@ -190,6 +190,15 @@ TEST(Verdict, TellsBandwidthByTheBytes) {
                       "times as many images/s.")));
 }
 
+TEST(Verdict, NamesNoBytesThatALibraryDoesNotReport) {
+  Situation situation = with_little_bandwidth();
+  for (RankMeasures& rank : situation.ranks) rank.bytes = 0;
+  EXPECT_THAT(
+      make_verdict(situation).text,
+      ::testing::StartsWith("Bandwidth-bound: 70 % of an iteration is spent moving gradients "
+                            "while nothing is computed. "));
+}
+
 TEST(Verdict, AdvisesDdpOnlyForWhatItWouldGain) {
   Situation situation = with_latency("all-reduce");
   EXPECT_THAT(make_verdict(situation).text,
@@ -256,8 +265,8 @@ TEST(Verdict, NamesClearBottlenecksOnOversubscribedCores) {
   EXPECT_EQ(make_verdict(slow).bottleneck.rank, 1);
   EXPECT_EQ(make_verdict(oversubscribed({.data = 8, .forward = 1, .backward = 1})).bottleneck.kind,
             Limit::data);
-  Situation unclear = oversubscribed({.forward = 7, .backward = 14, .exposed = 7});
-  unclear.ranks[1] = measures({.forward = 14, .backward = 14});
+  Situation unclear = oversubscribed({.forward = 7, .backward = 14, .exposed = 27, .wait = 25});
+  unclear.ranks[1] = measures({.forward = 17, .backward = 14, .exposed = 17, .wait = 15});
   EXPECT_EQ(make_verdict(unclear).bottleneck.kind, Limit::oversubscribed);
 }
 

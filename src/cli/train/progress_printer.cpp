@@ -57,9 +57,10 @@ class Lines : public Losses {
 
   void started(const train::TrainConfig& config, std::size_t iterations,
                std::size_t train_images) override {
-    put(out_, "{} on {} images of {}: {} × {}, {} over {}, {}\n", config.model, train_images,
-        config.data, counted(config.workers, "worker"),
-        counted(config.threads_per_worker(), "thread"), config.method().method, config.transport,
+    put(out_, "{} on {} images of {}: {} × {}, {}{}\n", config.model, train_images, config.data,
+        counted(config.workers, "worker"), counted(config.threads_per_worker(), "thread"),
+        config.workers == 1 ? ""
+                            : fmt::format("{} over {}, ", config.method().method, config.transport),
         counted(static_cast<double>(iterations), "iteration"));
     print_recipe(config);
     std::fflush(out_);
