@@ -103,6 +103,11 @@ class OtherPages(PageTest, ProgramTest):
         self.expect_drawn(canvases=7)
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         self.assertIn(summary["verdict"], self.text(".verdict"))
+        self.browser.size(390, 844, mobile=True)
+        self.open(self.folder / "run" / "report.html")
+        self.browser.run("document.querySelectorAll('details').forEach((its) => { its.open = true; });")
+        self.browser.wait_until("""return [...document.querySelectorAll('.scroll')].every((box) =>
+            box.clientWidth > 0 && box.scrollWidth <= box.clientWidth);""")
 
     def test_a_killed_run_says_how_far_it_came(self):
         program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", "run")
