@@ -25,9 +25,9 @@ HttpResponse answer(const HttpRequest& request) {
   return {200, "text/plain", "answer to " + request.path};
 }
 
-class Server : public ::testing::Test {
+class WatchServer : public ::testing::Test {
  protected:
-  ~Server() override { done_ = true; }
+  ~WatchServer() override { done_ = true; }
 
   UniqueFd connect() {
     return connect_to({"127.0.0.1", server_.port()}, Deadline::after(std::chrono::seconds(60)));
@@ -56,7 +56,7 @@ class Server : public ::testing::Test {
                   }};
 };
 
-TEST_F(Server, Answers) {
+TEST_F(WatchServer, Answers) {
   const std::string get = ask(std::string("GET /one") + kFields);
   EXPECT_TRUE(get.starts_with("HTTP/1.1 200 OK\r\n")) << get;
   EXPECT_TRUE(get.ends_with("\r\n\r\nanswer to /one")) << get;
@@ -69,7 +69,7 @@ TEST_F(Server, Answers) {
   EXPECT_EQ(head, get.substr(0, get.size() - 14));
 }
 
-TEST_F(Server, SaysWhyThereIsNoAnswer) {
+TEST_F(WatchServer, SaysWhyThereIsNoAnswer) {
   EXPECT_TRUE(ask(std::string("GET /missing") + kFields).starts_with("HTTP/1.1 404 Not Found\r\n"));
   EXPECT_TRUE(
       ask(std::string("GET /error") + kFields).ends_with("Internal Server Error: damaged\n"));
@@ -79,13 +79,13 @@ TEST_F(Server, SaysWhyThereIsNoAnswer) {
   EXPECT_TRUE(ask(std::string(3 * kLongestHead, 'x')).starts_with("HTTP/1.1 431 "));
 }
 
-TEST_F(Server, ARequestMayComeInPieces) {
+TEST_F(WatchServer, ARequestMayComeInPieces) {
   const UniqueFd socket = connect();
   for (const char byte : std::string("GET /one") + kFields) put(socket, std::string(1, byte));
   EXPECT_TRUE(receive(socket).ends_with("answer to /one"));
 }
 
-TEST_F(Server, SlowClientsHoldUpNoOthers) {
+TEST_F(WatchServer, SlowClientsHoldUpNoOthers) {
   const UniqueFd silent = connect(), half = connect(), slow = connect();
   put(half, "GET /ha");
   put(slow, std::string("GET /large") + kFields);
@@ -96,7 +96,7 @@ TEST_F(Server, SlowClientsHoldUpNoOthers) {
   EXPECT_EQ(large.size() - large.find("\r\n\r\n") - 4, kLarge);
 }
 
-TEST_F(Server, TheOldestOfTooManyConnectionsIsClosed) {
+TEST_F(WatchServer, TheOldestOfTooManyConnectionsIsClosed) {
   const UniqueFd oldest = connect();
   std::vector<UniqueFd> silent;
   for (std::size_t i = 0; i < HttpServer::kMostConnections; ++i) silent.push_back(connect());
@@ -104,7 +104,7 @@ TEST_F(Server, TheOldestOfTooManyConnectionsIsClosed) {
   EXPECT_TRUE(ask(std::string("GET /one") + kFields).ends_with("answer to /one"));
 }
 
-TEST_F(Server, ListensOnOneLoopbackAddressOnly) {
+TEST_F(WatchServer, ListensOnOneLoopbackAddressOnly) {
   std::vector<std::string> others{"127.0.0.2"};
   if (const std::string host = address_of_this_host(); host != "127.0.0.1") others.push_back(host);
   for (const std::string& other : others) {

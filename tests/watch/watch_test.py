@@ -95,6 +95,7 @@ class Page(WatchTest):
         self.run_program("train", *SMALL, "--epochs", 2, "--run-dir", "runs/second")
         self.wait_for_text("#runs tbody", r"second.*ended.*iteration 4 of 4, epoch 2 of 2.*first.*running")
 
+        self.expect_links_to_stay()
         self.browser.click("tbody tr:nth-child(2) a")
         self.wait_for_text(".live", r"running.*iteration \d+ of 10000000.*images/s.*left.*loss")
         self.expect_redrawn_in_place()
@@ -108,6 +109,13 @@ class Page(WatchTest):
         self.wait_for_text(".live", "stopped")
         self.wait_for_text(".verdict", "with --resume")
         self.assertEqual(self.browser.logs("browser"), [])
+
+    def expect_links_to_stay(self):
+        """A link that is replaced while the mouse button is down cannot be pressed."""
+        row = "document.querySelector('tbody tr:nth-child(2)')"
+        before = self.browser.run(f"{row}.querySelector('a').kept = true; return {row}.textContent;")
+        self.browser.wait_until(f"return {row}.textContent !== {before!r};")
+        self.assertTrue(self.browser.run(f"return {row}.querySelector('a').kept;"))
 
     def expect_redrawn_in_place(self):
         """The charts go on while the page stays where the reader left it, with its switches."""

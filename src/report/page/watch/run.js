@@ -52,8 +52,8 @@ function stateBar(run) {
 
 function showState(bar, members, state) {
   document.body.dataset.state = state.state;
-  replaceContent(bar, stateBar(state));
-  replaceContent(members, [state.runs ? runTable(state.runs) : rankTable(state)]);
+  updateContent(bar, stateBar(state));
+  updateContent(members, [state.runs ? runTable(state.runs) : rankTable(state)]);
 }
 
 // Asks for the page's data at most a tenth of the time: the training needs the cores that make them.

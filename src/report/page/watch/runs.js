@@ -2,11 +2,11 @@
 
 function showRuns(place, list) {
   if (list.runs.length === 0) {
-    replaceContent(place, [element('p', { class: 'lead', id: 'waiting' },
+    updateContent(place, [element('p', { class: 'lead', id: 'waiting' },
       `No run yet in ${listing(list.folders)}. Runs appear here when they begin.`)]);
     return;
   }
-  replaceContent(place, [runTable(list.runs), list.left_out > 0
+  updateContent(place, [runTable(list.runs), list.left_out > 0
     ? element('p', { class: 'lead' }, `${plural(list.left_out, 'older run')} not shown.`) : null]);
 }
 

@@ -77,11 +77,29 @@ function rankTable(run) {
     ['Waiting for others', 'number'], ['Last record', 'number']], run.ranks.map((rank) => rankRow(rank, run)));
 }
 
-// Replaces the content of `place`. A link that has the keyboard's focus keeps it.
-function replaceContent(place, content) {
-  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
-  place.replaceChildren(...content.filter((its) => its));
-  [...place.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused)?.focus({ preventScroll: true });
+function updateAttributes(old, made) {
+  for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  old.getAttributeNames().filter((name) => !made.hasAttribute(name)).forEach((name) => old.removeAttribute(name));
+}
+
+// Gives `old` the children of `made`, but keeps elements of the same kind: a link can be pressed while it is updated,
+// and keeps the focus.
+function updateChildren(old, made) {
+  const fresh = [...made.childNodes];
+  fresh.forEach((node, index) => {
+    const its = old.childNodes[index];
+    if (!its) old.append(node);
+    else if (its.nodeName !== node.nodeName) its.replaceWith(node);
+    else if (node.nodeType !== Node.TEXT_NODE) {
+      updateAttributes(its, node);
+      updateChildren(its, node);
+    } else if (its.data !== node.data) its.data = node.data;
+  });
+  while (old.childNodes.length > fresh.length) old.lastChild.remove();
+}
+
+function updateContent(place, content) {
+  updateChildren(place, element('div', {}, content));
 }
 
 async function getJson(path) {
