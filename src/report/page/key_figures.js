@@ -116,5 +116,5 @@ function keyFigures(page) {
   return element('dl', { class: 'figures', id: 'figures', 'aria-label': 'Key figures' }, known.map((entry) =>
     element('div', {}, [element('dt', {}, entry.label),
       element('dd', {}, [entry.value, entry.unit ? element('small', {}, ` ${entry.unit}`) : null,
-        entry.about ? element('div', { class: 'about' }, entry.about) : null])])));
+        entry.about ? element('div', { class: 'about' }, unbroken(entry.about)) : null])])));
 }
