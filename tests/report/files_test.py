@@ -4,6 +4,7 @@ import pathlib
 import re
 import signal
 import sys
+import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
@@ -73,6 +74,7 @@ class Files(ProgramTest):
         program = self.start("report", "run", "--png", "png", variables={"TMPDIR": str(self.temporary), "PATH": path})
         for _ in iter(lambda: (self.folder / "started").exists(), True):
             self.assertIsNone(program.poll())
+            time.sleep(0.02)
         os.kill(program.pid, signal.SIGINT)
         _, errors = self.finish(program, 1)
         self.assertEqual(errors, "lockstep report: interrupted\n")

@@ -144,7 +144,7 @@ std::string read_tool(const std::vector<std::string>& command,
   supervisor.end_descendants();
   program.require_started();
   if (result.interrupted_by != 0) throw Error("interrupted");
-  if (deadline.passed())
+  if (result.code() != 0 && deadline.passed())
     throw Error(fmt::format("{} was ended after {:.0f} s: {}", command[0], deadline.seconds(),
                             end_of(errors.text())));
   if (result.code() != 0)
