@@ -182,7 +182,7 @@ Counters GroupCore::counters() {
   throw_if_forked();
   Lock lock(mutex_);
   Counters counters = counters_;
-  counters.bytes = transport_->bytes_moved();
+  counters.bytes = total(transport_->bytes_moved());
   counters.wait_seconds = transport_->seconds_waited();
   if (const double since = running_since_; since > 0) counters.seconds += now_seconds() - since;
   return counters;
@@ -265,6 +265,7 @@ void GroupCore::execute(const Collective& collective) {
     record.sequence = call.sequence;
     record.bucket = collective.mark.bucket;
     in_flight(record, [&] {
+      const PurposeMark mark(collective.purpose);
       collective.body(call);
       return operation.end = now_seconds();
     });

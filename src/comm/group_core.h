@@ -43,6 +43,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
     Fingerprint call;
     std::function<void(const Fingerprint& call)> body;
     Bucketed mark = marked;
+    Purpose purpose = current_purpose;
   };
 
   /// Runs on the caller's thread if nothing is pending, else in its turn.
@@ -60,6 +61,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   BucketOwner new_bucket_owner() { return {this, ++last_stream_}; }
 
   Counters counters();
+  /// The parts of the counters' bytes. Any thread.
+  BytesByPurpose bytes_by_purpose() const { return transport_->bytes_moved(); }
   void observe(OperationObserver observer);
 
  private:

@@ -12,6 +12,7 @@
 #include "comm/fingerprint.h"
 #include "comm/membership.h"
 #include "comm/mesh/wire.h"
+#include "comm/purpose.h"
 #include "comm/reduce.h"
 
 #include <cstddef>
@@ -116,7 +117,7 @@ class Transport {
   }
 
   /// Totals since the transport was created; see Counters.
-  virtual std::uint64_t bytes_moved() const = 0;
+  virtual BytesByPurpose bytes_moved() const = 0;
   virtual double seconds_waited() const = 0;
 
   void send(int to, std::int32_t tag, ConstArrayView data, const Deadline& deadline) {

@@ -224,8 +224,8 @@ void HierarchicalTransport::require_all_present() {
   mesh_->require_all_present();
 }
 
-std::uint64_t HierarchicalTransport::bytes_moved() const {
-  return mesh_->bytes_moved() + local_->bytes_moved();
+BytesByPurpose HierarchicalTransport::bytes_moved() const {
+  return added(mesh_->bytes_moved(), local_->bytes_moved());
 }
 
 double HierarchicalTransport::seconds_waited() const {

@@ -38,7 +38,7 @@ class HierarchicalTransport : public Transport, private HierarchicalCollectives 
   std::unique_ptr<Transport> split(const Membership& part, const WaitLimit& limit) override;
   void require_all_present() override;
   HierarchicalCollectives* hierarchical() override { return this; }
-  std::uint64_t bytes_moved() const override;
+  BytesByPurpose bytes_moved() const override;
   double seconds_waited() const override;
 
  private:

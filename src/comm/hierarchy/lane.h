@@ -37,7 +37,7 @@ class Lane : public Transport {
   Memory allocate(std::size_t, const Fingerprint&, const Deadline&) override { refuse(); }
   void abandon(std::exception_ptr) override { refuse(); }
   std::unique_ptr<Transport> split(const Membership&, const WaitLimit&) override { refuse(); }
-  std::uint64_t bytes_moved() const override { return 0; }
+  BytesByPurpose bytes_moved() const override { return {}; }
   double seconds_waited() const override { return 0; }
 
  private:

@@ -145,7 +145,7 @@ std::shared_ptr<Request> MeshTransport::start_send(int to, std::int32_t tag,
   request->tag = tag;
   request->bytes = request->came = data.size();
   request->source = data;
-  bytes_sent_.fetch_add(data.size(), std::memory_order_relaxed);
+  sent_.add(data.size());
   if (tag == kCollectiveTag) {
     request->matched = true;
     start_on_wire(*request, kCollectiveSlot);

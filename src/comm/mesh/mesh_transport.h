@@ -48,7 +48,7 @@ class MeshTransport : public Transport {
   void require_all_present() override;
   NativeCollectives* native() override { return wire_->native(); }
   void watch(const Deadline& deadline) override;
-  std::uint64_t bytes_moved() const override { return bytes_sent_.load(std::memory_order_relaxed); }
+  BytesByPurpose bytes_moved() const override { return sent_.bytes(); }
   double seconds_waited() const override { return control_->seconds_waited(); }
 
   /// Sets the function that is called while this rank waits; see ControlMesh.
@@ -82,7 +82,7 @@ class MeshTransport : public Transport {
   std::unique_ptr<ControlMesh> control_;
   Fingerprint current_;               ///< the running collective, or the last one
   std::map<int, double> gone_since_;  ///< native collectives only: when each rank was found gone
-  std::atomic<std::uint64_t> bytes_sent_{0};
+  ByteCounter sent_;
   Mutex following_;  ///< taken before the matcher's lock and the mesh's, never after
 
   Mutex mutex_;

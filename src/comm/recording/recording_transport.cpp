@@ -66,7 +66,7 @@ std::shared_ptr<Request> RecordingTransport::start(StepKind kind, int peer, std:
 
 std::shared_ptr<Request> RecordingTransport::start_send(int to, std::int32_t,
                                                         std::span<const std::byte> data) {
-  bytes_sent_ += data.size();
+  sent_.add(data.size());
   return start(StepKind::send, to, data.size());
 }
 

@@ -43,7 +43,7 @@ class RecordingTransport : public Transport, private HierarchicalCollectives {
   std::unique_ptr<Transport> split(const Membership&, const WaitLimit&) override { refuse(); }
   DirectCollectives* direct() override;
   HierarchicalCollectives* hierarchical() override;
-  std::uint64_t bytes_moved() const override { return bytes_sent_; }
+  BytesByPurpose bytes_moved() const override { return sent_.bytes(); }
   double seconds_waited() const override { return 0; }
 
  private:
@@ -60,7 +60,7 @@ class RecordingTransport : public Transport, private HierarchicalCollectives {
   RecordedSteps steps_;
   const std::unique_ptr<Host> host_;
   std::int32_t messages_ = 0;
-  std::uint64_t bytes_sent_ = 0;
+  ByteCounter sent_;
 };
 
 }  // namespace lockstep::internal::comm

@@ -115,7 +115,7 @@ class WorkedTransport : public Transport {
                                       std::span<const std::byte> data) override {
     LOCKSTEP_CHECK(data.empty() || is_in_array(data.data()), "rank {} sends from another array",
                    rank());
-    bytes_ += data.size();
+    sent_.add(data.size());
     return exchange_.start(true, rank(), to, clock_, [&](Delivery& delivery) {
       const auto* first = reinterpret_cast<const WorkedElement*>(data.data());
       delivery.message.from = rank();
@@ -155,7 +155,7 @@ class WorkedTransport : public Transport {
   Memory allocate(std::size_t, const Fingerprint&, const Deadline&) override { refuse(); }
   void abandon(std::exception_ptr) override { exchange_.fail(); }
   std::unique_ptr<Transport> split(const Membership&, const WaitLimit&) override { refuse(); }
-  std::uint64_t bytes_moved() const override { return bytes_; }
+  BytesByPurpose bytes_moved() const override { return sent_.bytes(); }
   double seconds_waited() const override { return 0; }
 
  private:
@@ -178,7 +178,7 @@ class WorkedTransport : public Transport {
   const std::span<WorkedElement> array_;
   RankRecording& recording_;
   int clock_ = 0;  ///< the step of the last message that this rank waited for
-  std::uint64_t bytes_ = 0;
+  ByteCounter sent_;
 };
 
 WorkedArray start_of(int rank, std::size_t elements) {

@@ -43,7 +43,7 @@ void SharedDirect::all_reduce(const Fingerprint& call, ArrayView data, ReduceOp 
     if (length == 0) return;
     advance_arrays(begin * width);
     reduce_tree(arrays_, arrays_, length, data.type, op);
-    count_bytes(2 * (ranks() - 1) * length * width);
+    moved_.add(2 * (ranks() - 1) * length * width);
   };
   each_piece(call, {data, true, true}, reduce_my_slice, deadline);
 }
@@ -62,7 +62,7 @@ void SharedDirect::all_reduce_short(const Fingerprint& call, ArrayView data, Red
     arrays_[static_cast<std::size_t>(rank)] =
         rank == rank_ ? static_cast<std::byte*>(data.data) : short_slot(rank, number);
   reduce_tree(arrays_, {&data.data, 1}, data.count, data.type, op);
-  count_bytes((ranks() - 1) * data.bytes());
+  moved_.add((ranks() - 1) * data.bytes());
 }
 
 std::byte* SharedDirect::short_slot(int rank, std::uint64_t number) const {
@@ -81,7 +81,7 @@ void SharedDirect::reduce_scatter(const Fingerprint& call, ConstArrayView all, A
     advance_arrays((first - begin) * width);
     const ArrayView output = mine.slice(first - part, last - first);
     reduce_tree(arrays_, {&output.data, 1}, output.count, output.type, op);
-    count_bytes((ranks() - 1) * output.bytes());
+    moved_.add((ranks() - 1) * output.bytes());
   };
   each_piece(call, {shown_only(all)}, reduce_my_part, deadline);
 }
@@ -93,7 +93,7 @@ void SharedDirect::all_gather(const Fingerprint& call, ConstArrayView mine, Arra
       const ArrayView to = all.slice(rank * mine.count + begin, count);
       if (to.data == arrays_[rank]) continue;  // in place, and other ranks may be reading it
       copy_bytes(to.data, arrays_[rank], to.bytes());
-      if (rank != static_cast<std::size_t>(rank_)) count_bytes(to.bytes());
+      if (rank != static_cast<std::size_t>(rank_)) moved_.add(to.bytes());
     }
   };
   each_piece(call, {shown_only(mine)}, copy_all, deadline);
@@ -106,7 +106,7 @@ void SharedDirect::broadcast(const Fingerprint& call, ArrayView data, int root,
     if (is_root) return;
     const ArrayView to = data.slice(begin, count);
     copy_bytes(to.data, arrays_[static_cast<std::size_t>(root)], to.bytes());
-    count_bytes(to.bytes());
+    moved_.add(to.bytes());
   };
   each_piece(call, {data, is_root}, copy_from_root, deadline);
 }

@@ -52,7 +52,7 @@ class SharedDirect : public DirectCollectives {
   void broadcast(const Fingerprint& call, ArrayView data, int root,
                  const Deadline& deadline) override;
 
-  std::uint64_t bytes_moved() const { return bytes_moved_.load(std::memory_order_relaxed); }
+  BytesByPurpose bytes_moved() const { return moved_.bytes(); }
 
  private:
   /// The array that this rank exposes to the others. All ranks' arrays have the same count.
@@ -75,7 +75,6 @@ class SharedDirect : public DirectCollectives {
   void announce(const Fingerprint& call, Location mine, const Deadline& deadline);
   void resolve_arrays(std::size_t skipped_bytes);
   void advance_arrays(std::size_t bytes);
-  void count_bytes(std::size_t bytes) { bytes_moved_.fetch_add(bytes, std::memory_order_relaxed); }
   std::size_t ranks() const { return static_cast<std::size_t>(group_memory_.size()); }
 
   const GroupMemory group_memory_;
@@ -86,7 +85,7 @@ class SharedDirect : public DirectCollectives {
   // State of the running collective, by rank; kept between collectives to avoid allocation.
   std::vector<Location> places_;
   std::vector<void*> arrays_;
-  std::atomic<std::uint64_t> bytes_moved_{0};
+  ByteCounter moved_;
 };
 
 }  // namespace lockstep::internal::comm

@@ -41,6 +41,7 @@ struct Messenger::Message : Request {
   Messenger& messenger;
   int peer = 0;
   std::int32_t tag = 0;
+  const Purpose purpose = current_purpose;
   bool incoming = false;
   bool header_sent = false;
   std::span<const std::byte> source;  ///< bytes still to be sent
@@ -211,7 +212,7 @@ bool Messenger::push(std::size_t line) {
     }
     const std::size_t amount = write_some(channel, message.source);
     moved |= amount > 0;
-    bytes_sent_.fetch_add(amount, std::memory_order_relaxed);
+    sent_.add(amount, message.purpose);
     message.source = message.source.subspan(amount);
     if (!message.source.empty()) break;
     const auto sent = std::move(queue.front());

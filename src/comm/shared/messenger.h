@@ -54,7 +54,7 @@ class Messenger {
   /// Wakes peers that wait for a message of this rank, so that they notice at once that it leaves.
   void ring_all() const;
 
-  std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
+  BytesByPurpose bytes_sent() const { return sent_.bytes(); }
 
   /// See SharedTransport.
   void while_waiting(std::function<void(bool)> tick) { tick_ = std::move(tick); }
@@ -95,7 +95,7 @@ class Messenger {
   const int rank_;
   const int spins_;
   std::function<void(bool)> tick_;
-  std::atomic<std::uint64_t> bytes_sent_{0};
+  ByteCounter sent_;
 
   Mutex mutex_;
   std::vector<std::deque<std::shared_ptr<Message>>> outgoing_ GUARDED_BY(mutex_);

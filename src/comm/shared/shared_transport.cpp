@@ -210,8 +210,8 @@ void SharedTransport::require_all_present() {
       throw lost_in_call({name(), membership_.label()}, current_.text(), *lost);
 }
 
-std::uint64_t SharedTransport::bytes_moved() const {
-  return messenger_.bytes_sent() + direct_.bytes_moved();
+BytesByPurpose SharedTransport::bytes_moved() const {
+  return added(messenger_.bytes_sent(), direct_.bytes_moved());
 }
 
 }  // namespace lockstep::internal::comm

@@ -50,7 +50,7 @@ class SharedTransport : public Transport {
     show_waiting(group_memory_, rank_);
     return messenger_.move();
   }
-  std::uint64_t bytes_moved() const override;
+  BytesByPurpose bytes_moved() const override;
   double seconds_waited() const override { return barrier_.seconds_waited(); }
 
  private:

@@ -7,6 +7,7 @@
 #include "base/thread_annotations.h"
 #include "comm/flight/bucket_mark.h"
 #include "comm/half.h"
+#include "comm/purpose.h"
 #include "comm/work_state.h"
 
 #include <fmt/format.h>
@@ -24,11 +25,15 @@ namespace {
 class Job : public comm::PendingWork {
  public:
   Job(Group group, const GradientBucket& bucket)
-      : group_(std::move(group)), bucket_(bucket), mark_(comm::marked) {}
+      : group_(std::move(group)),
+        bucket_(bucket),
+        mark_(comm::marked),
+        purpose_(comm::current_purpose) {}
 
   void run(Compressor& compressor) {
     std::exception_ptr error;
     const comm::BucketMark mark(mark_);
+    const comm::PurposeMark purpose(purpose_);
     try {
       compressor.reduce(*group_, bucket_);
     } catch (...) {
@@ -41,7 +46,8 @@ class Job : public comm::PendingWork {
  private:
   std::optional<Group> group_;
   const GradientBucket bucket_;
-  const comm::Bucketed mark_;  ///< the bucket mark of the thread that started the job
+  const comm::Bucketed mark_;  ///< this and the purpose are those of the thread that started it
+  const comm::Purpose purpose_;
 };
 
 /// A compressor and its thread. The destructor waits until the queue is empty.

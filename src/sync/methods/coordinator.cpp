@@ -1,5 +1,6 @@
 #include "sync/methods/coordinator.h"
 
+#include "comm/purpose.h"
 #include "sync/methods/rank_zero_average.h"
 
 #include <cstring>
@@ -53,6 +54,7 @@ void Coordinator::ask_server() {
 }
 
 void Coordinator::serve() {
+  const comm::PurposeMark mark(comm::Purpose::gradients);
   while (wait_for_worker()) {
     try {
       average();

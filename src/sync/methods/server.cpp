@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/sleep.h"
+#include "comm/purpose.h"
 
 #include <fmt/format.h>
 
@@ -89,6 +90,8 @@ void Server::settle(optim::Optimizer& optimizer) {
 
 void Server::ask_servers(Request request) {
   // All sends end before this rank waits for its own server: another server may wait for them.
+  const comm::PurposeMark mark(request == Request::update ? comm::Purpose::gradients
+                                                          : comm::Purpose::weights);
   std::vector<Work> sends, receives;
   const ConstArrayView word(&request, 1, DataType::int32);
   for (int server = 0; server < servers_; ++server) {
@@ -131,6 +134,7 @@ void Server::stop_listening() {
 }
 
 void Server::listen(int worker) {
+  const comm::PurposeMark mark(comm::Purpose::weights);
   try {
     std::vector<std::byte> buffer;
     for (;;) {
