@@ -154,5 +154,80 @@ TEST(Sampler, ChecksTheIndex) {
   expect_error<InternalError>([&] { sampler.batch(0, 3); }, {"batch 3 of an epoch of 3"});
 }
 
+TEST(Part, HasTheSizesOfNumpysArraySplit) {
+  for (int size : {1, 2, 3, 4, 7})
+    for (std::size_t count : {0, 1, 6, 7, 100, 1001}) {
+      std::size_t end = 0;
+      for (int rank = 0; rank < size; ++rank) {
+        const auto ranks = static_cast<std::size_t>(size);
+        const Range range = part_of(count, rank, size);
+        EXPECT_EQ(range.begin, end);
+        EXPECT_EQ(range.size(),
+                  count / ranks + (static_cast<std::size_t>(rank) < count % ranks ? 1 : 0));
+        end = range.end;
+      }
+      EXPECT_EQ(end, count);
+    }
+}
+
+class Parts : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t, int>> {};
+INSTANTIATE_TEST_SUITE_P(CountsBatchesAndWorkers, Parts,
+                         ::testing::Values(std::tuple(100, 16, 4), std::tuple(103, 16, 4),
+                                           std::tuple(103, 7, 5), std::tuple(22, 3, 3),
+                                           std::tuple(10, 100, 4), std::tuple(3, 4, 4),
+                                           std::tuple(101, 2, 2)));
+
+TEST_P(Parts, EveryWorkerUsesItsOwnImagesOnceAnEpoch) {
+  const auto [count, batch, workers] = GetParam();
+  Sampler sampler({.count = count, .batch = batch, .seed = 3, .parts = workers});
+  for (std::uint64_t epoch : {1, 2}) {
+    std::vector<std::vector<std::uint32_t>> seen(static_cast<std::size_t>(workers));
+    for (std::size_t index = 0; index < sampler.batches_per_epoch(); ++index) {
+      const auto images = sampler.batch(epoch, index);
+      EXPECT_EQ(images.size(), std::min(batch, count - index * batch)) << "batches are full";
+      std::size_t end = 0, fewest = count, most = 0;
+      for (int worker = 0; worker < workers; ++worker) {
+        const Range slice = sampler.slice(index, worker, workers);
+        EXPECT_EQ(slice.begin, end);
+        end = slice.end;
+        fewest = std::min(fewest, slice.size());
+        most = std::max(most, slice.size());
+        for (std::uint32_t image : images.subspan(slice.begin, slice.size()))
+          seen[static_cast<std::size_t>(worker)].push_back(image);
+      }
+      EXPECT_EQ(end, images.size());
+      EXPECT_LE(most, fewest + 1);
+    }
+    for (int worker = 0; worker < workers; ++worker) {
+      std::vector<std::uint32_t> its = seen[static_cast<std::size_t>(worker)];
+      std::sort(its.begin(), its.end());
+      const Range part = part_of(count, worker, workers);
+      std::vector<std::uint32_t> expected(part.size());
+      std::iota(expected.begin(), expected.end(), static_cast<std::uint32_t>(part.begin));
+      EXPECT_EQ(its, expected) << "worker " << worker;
+    }
+  }
+}
+
+TEST(Parts, AreShuffledAnewInEveryEpoch) {
+  Sampler sampler({.count = 100, .batch = 100, .seed = 3, .parts = 2});
+  const auto first = copy(sampler.batch(1, 0));
+  EXPECT_NE(first, counting(100));
+  EXPECT_NE(copy(sampler.batch(2, 0)), first);
+  EXPECT_EQ(copy(sampler.batch(1, 0)), first);
+}
+
+TEST(Parts, KeepTheOrderWithoutShuffling) {
+  Sampler sampler({.count = 5, .batch = 4, .shuffle = false, .parts = 2});
+  EXPECT_EQ(copy(sampler.batch(1, 0)), (std::vector<std::uint32_t>{0, 1, 3, 4}));
+  EXPECT_EQ(copy(sampler.batch(1, 1)), (std::vector<std::uint32_t>{2}));
+}
+
+TEST(Parts, OneWorkerHasTheOrderOfAllImages) {
+  Sampler whole({.count = 50, .batch = 8, .seed = 3});
+  Sampler alone({.count = 50, .batch = 8, .seed = 3, .parts = 1});
+  EXPECT_EQ(whole_epoch(alone, 2), whole_epoch(whole, 2));
+}
+
 }  // namespace
 }  // namespace lockstep::internal::data
