@@ -77,13 +77,13 @@ EDGES = {
     "engine": "data models/weights observe sync",
     "train/config": "base comm/group data engine launch/elastic launch/hosts models/weights observe optim run sync",
     "train/progress": "run train/config",
-    "train/checkpoint": "base models/weights run sync train/config train/progress",
-    "train/step": "base comm/flight data engine models/weights observe optim run sync sync/methods train/checkpoint "
-                  "train/config train/progress",
-    "train/policy": "engine run train/checkpoint train/config train/step",
-    "train/record": "observe run train/policy",
-    "train/elastic": "base run sync train/checkpoint train/config train/record",
-    "train": "base comm/flight engine launch/elastic models/weights observe optim run sync train/checkpoint "
+    "train/checkpoint": "base comm models/weights run sync train/config train/progress",
+    "train/step": "base comm comm/flight comm/group data engine models/weights observe optim run sync sync/methods "
+                  "train/checkpoint train/config train/progress",
+    "train/policy": "comm engine run train/checkpoint train/config train/step",
+    "train/record": "comm observe run train/policy",
+    "train/elastic": "base comm run sync train/checkpoint train/config train/record",
+    "train": "base comm comm/flight engine launch/elastic models/weights observe optim run sync train/checkpoint "
              "train/config train/elastic train/policy train/progress train/record train/step",
     "study": "base launch/hosts models/weights run train/config",
     "ddp": "base comm/flight comm/group data sync sync/methods",
@@ -105,7 +105,7 @@ EDGES = {
     "cli/doctor": "base cli comm comm/shm launch/hosts observe",
     "cli/launch": "cli launch launch/environment",
     "cli/train": "base cli cli/bench data engine/built_in launch launch/elastic launch/environment launch/hosts run "
-                 "study train train/checkpoint train/config train/progress",
+                 "study sync train train/checkpoint train/config train/progress",
     "cli/predict": "base cli cli/bench cli/train comm launch/hosts observe predict report sync",
     "cli/handover": "cli cli/predict",
 }

@@ -112,10 +112,10 @@ std::vector<run::IterationTimes> times_of(const std::vector<Run>& runs) {
 std::vector<std::string> differences_of(const std::vector<Run>& runs) {
   std::vector<std::string> differences;
   for (const char* option :
-       {"model",      "data",      "limit",     "workers",         "threads",      "transport",
-        "engine",     "sync",      "algorithm", "dtype",           "batch",        "epochs",
-        "iterations", "optimizer", "lr",        "momentum",        "weight_decay", "nesterov",
-        "seed",       "shuffle",   "augment",   "first_bucket_mb", "bucket_mb"})
+       {"model",      "data",      "limit",     "workers",  "threads",         "transport",
+        "engine",     "sync",      "algorithm", "dtype",    "batch",           "epochs",
+        "iterations", "optimizer", "lr",        "momentum", "weight_decay",    "nesterov",
+        "seed",       "shuffle",   "split",     "augment",  "first_bucket_mb", "bucket_mb"})
     if (const auto values = values_of(runs, option); values.size() > 1 && values.size() <= 8)
       differences.push_back(fmt::format("{} ({})", option, enumerate(values)));
   return differences;

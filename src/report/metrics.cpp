@@ -16,13 +16,15 @@ observe::Times divided(observe::Times times, std::size_t count) {
 
 void take(const run::MetricsLine& line, Metrics& metrics) {
   if (line.kind == "test") {
-    metrics.test = TestScore{static_cast<std::size_t>(line.iteration), line.loss, line.accuracy};
+    metrics.test = TestScore{static_cast<std::size_t>(line.iteration), line.loss, line.accuracy,
+                             line.samples > 0 ? static_cast<std::size_t>(line.samples) : 0};
     return;
   }
   if (line.kind != "iteration" && line.kind != "epoch") return;
   RankMetrics& rank = metrics.ranks[line.rank];
   if (line.kind == "epoch") {
     rank.epochs.add(line.epoch, line.loss, line.accuracy);
+    if (line.samples > 0) metrics.epochs.add(line.rank, run::record_of(line));
     return;
   }
   if (rank.iterations.size() == 1) rank.times = {}, rank.timed = 0;  // drops the first

@@ -4,6 +4,7 @@
 #include "base/file_lines.h"
 #include "observe/times.h"
 #include "report/curve.h"
+#include "run/epochs.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -26,11 +27,13 @@ struct TestScore {
   std::size_t iteration = 0;  ///< the iteration before the test
   double loss = 0;
   double accuracy = 0;
+  std::size_t images = 0;  ///< 0 if the file does not have it
 };
 
 /// The loss of a diverged training is NaN.
 struct Metrics {
   std::map<int, RankMetrics> ranks;
+  run::Epochs epochs;             ///< sums of whole epochs
   std::optional<TestScore> test;  ///< the last test
   std::size_t last_iteration = 0;
 

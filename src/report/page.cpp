@@ -73,7 +73,7 @@ json page_json(const Source& source, const PageLimits& limits) {
             {"made", utc_date()},
             {"verdict", verdict_of(source)},
             {"ranking", ranking_of(source)},
-            {"tables", page_tables(tables_of(source))},
+            {"tables", page_tables(tables_of(source, limits.epoch_rows))},
             {"methods", methods_json(source.runs)}};
   if (source.study) page["scaling"] = scaling_of(*source.study);
   page["runs"] = std::move(runs);

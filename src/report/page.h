@@ -14,6 +14,7 @@ struct PageLimits {
   std::size_t points_of_a_curve = 500;
   std::size_t spans = 20'000;
   std::size_t spans_of_a_lane = 400;
+  std::size_t epoch_rows = 1000;  ///< of the table of epochs
 };
 
 /// docs/report.md describes the page. Throws FileError for malformed files.

@@ -26,7 +26,18 @@ json test_of(const Metrics& metrics) {
   if (!metrics.test) return nullptr;
   return {{"iteration", metrics.test->iteration},
           {"loss", metrics.test->loss},
-          {"accuracy", metrics.test->accuracy}};
+          {"accuracy", metrics.test->accuracy},
+          {"images", metrics.test->images}};
+}
+
+/// The summary without the results of each epoch: the curves have them, thinned.
+json summary_of(const Run& run) {
+  if (!run.summary) return nullptr;
+  json summary = run.summary->json();
+  for (const char* list : {"epoch_results", "average_train_losses"}) summary.erase(list);
+  for (json& rank : summary["ranks"])
+    if (rank.is_object()) rank.erase("epoch_results");
+  return summary;
 }
 
 json stopped_of(const Run& run) {
@@ -112,7 +123,7 @@ json run_json(const Run& run, const RunLimits& limits, LeftOut& left_out) {
   json object{{"name", run.name},
               {"folder", run.folder},
               {"config", run.config.json()},
-              {"summary", run.summary ? run.summary->json() : json()},
+              {"summary", summary_of(run)},
               {"stopped", stopped_of(run)},
               {"test", test_of(run.metrics)},
               {"parts", parts_of(run.metrics)},

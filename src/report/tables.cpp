@@ -6,13 +6,17 @@
 #include "report/methods.h"
 #include "report/numbers.h"
 #include "report/post_mortem.h"
+#include "report/run_tables.h"
 #include "run/post_mortem_file.h"
+#include "run/summary.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <map>
+#include <type_traits>
 
 namespace lockstep::internal::report {
 
@@ -36,8 +40,10 @@ const std::map<std::string, std::string> kExplained{
     {"MB/iteration", "sent by the rank"},
     {"MB rank 0", "sent by rank 0 per iteration"},
     {"MB others", "sent by each other rank per iteration"},
+    {"training s", "of all iterations of the run, also before it was resumed"},
     {"train loss", "in the last epoch"},
     {"train %", "accuracy in the last epoch"},
+    {"test", "images that the rank's own weights and batch-norm statistics classify correctly"},
     {"weights",
      "first digits of the SHA-256 of the final weights: if equal, the weights are bit-identical"}};
 
@@ -63,8 +69,9 @@ std::vector<std::string> percentages_of(const run::Fields& part) {
           percent(part.number("data_share")), percent(part.number("hidden_communication_share"))};
 }
 
-void append(std::vector<std::string>& cells, const std::vector<std::string>& more) {
-  cells.insert(cells.end(), more.begin(), more.end());
+template <typename T>
+void append(std::vector<T>& all, const std::vector<std::type_identity_t<T>>& more) {
+  all.insert(all.end(), more.begin(), more.end());
 }
 
 std::vector<std::string> row_of(const Run& run) {
@@ -91,9 +98,19 @@ std::vector<std::string> row_of(const Run& run) {
   return cells;
 }
 
+/// "1050/10000 (10.5 %)"; older runs have the accuracy only.
+std::string test_text(const run::Fields& part) {
+  if (part.count("test_images") == 0) return percent(part.number("test_accuracy"));
+  return run::TestResults{.test_accuracy = part.number("test_accuracy").value_or(0),
+                          .test_correct = part.count("test_correct"),
+                          .test_images = part.count("test_images")}
+      .text();
+}
+
 std::vector<std::string> rank_row(const run::Fields& rank) {
   std::vector<std::string> cells{fmt::format("{}", rank.count("rank")),
-                                 milliseconds(rank.number("seconds_per_iteration"))};
+                                 milliseconds(rank.number("seconds_per_iteration")),
+                                 fixed(rank.number("seconds_training"), 2)};
   append(cells, percentages_of(rank));
   append(cells, {megabytes(rank.number("bytes_per_iteration")), fixed(rank.number("train_loss"), 4),
                  percent(rank.number("train_accuracy"))});
@@ -132,37 +149,42 @@ TextTable runs_table(const std::vector<Run>& runs) {
   return table;
 }
 
-/// One row per rank, from the summary, or from the metrics of an incomplete run.
-TextTable ranks_table(const Run& run) {
+/// One row per rank, from the summary, or from the metrics of an incomplete run. A report of
+/// several runs has those with several workers, with a first column for their names.
+TextTable ranks_table(const Source& source) {
+  const bool several = source.kind != "train";
+  const char* name_column = source.kind == "compare" ? "method" : "run";
   TextTable table{
-      .title = "Ranks",
-      .columns = explained({"rank", "mean ms", "compute %", "transfer %", "waiting %", "data %",
-                            "hidden %", "MB/iteration", "train loss", "train %"})};
+      .title = several ? fmt::format("Ranks by {}", name_column) : "Ranks",
+      .columns = explained({"rank", "mean ms", "training s", "compute %", "transfer %", "waiting %",
+                            "data %", "hidden %", "MB/iteration", "train loss", "train %"})};
+  const bool shared = std::all_of(source.runs.begin(), source.runs.end(), [](const Run& run) {
+    return in_shared_memory(run.config.text("transport"));
+  });
   for (TableColumn& column : table.columns)
-    if (column.name == "MB/iteration" && in_shared_memory(run.config.text("transport")))
+    if (shared && column.name == "MB/iteration")
       column.explanation = "read from and written for other ranks";
-  if (run.summary)
-    for (const run::Fields& rank : run.summary->list("ranks")) table.rows.push_back(rank_row(rank));
-  else
-    for (const auto& [number, metrics] : run.metrics.ranks)
-      table.rows.push_back(rank_row(rank_of(number, metrics)));
-  return table;
-}
-
-/// The ranks of all runs with several workers.
-TextTable ranks_of_runs(const Source& source) {
-  const bool compares = source.kind == "compare";
-  TextTable table{.title = compares ? "Ranks by method" : "Ranks by run",
-                  .columns = {compares ? "method" : "run"}};
+  std::vector<std::pair<std::string, run::Fields>> ranks;  // by name of the run
   for (const Run& run : source.runs) {
-    TextTable ranks = ranks_table(run);
-    if (ranks.rows.size() < 2) continue;
-    table.columns.resize(1, "");
-    table.columns.insert(table.columns.end(), ranks.columns.begin(), ranks.columns.end());
-    for (std::vector<std::string>& cells : ranks.rows) {
-      cells.insert(cells.begin(), run.name);
-      table.rows.push_back(std::move(cells));
-    }
+    std::vector<run::Fields> its;
+    if (run.summary)
+      its = run.summary->list("ranks");
+    else
+      for (const auto& [number, metrics] : run.metrics.ranks)
+        its.push_back(rank_of(number, metrics));
+    if (several && its.size() < 2) continue;
+    for (run::Fields& rank : its) ranks.emplace_back(run.name, std::move(rank));
+  }
+  const bool tested = std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) {
+    return rank.second.count("test_images") > 0;
+  });
+  if (tested) append(table.columns, explained({"test loss", "test"}));
+  if (several) table.columns.insert(table.columns.begin(), name_column);
+  for (const auto& [name, rank] : ranks) {
+    std::vector<std::string> row = rank_row(rank);
+    if (tested) append(row, {fixed(rank.number("test_loss"), 4), test_text(rank)});
+    if (several) row.insert(row.begin(), name);
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -184,24 +206,24 @@ TextTable summary_table(const Run& run) {
                    {"train loss", fixed(it.number("train_loss"), 4)},
                    {"train accuracy %", percent(it.number("train_accuracy"))},
                    {"test loss", fixed(it.number("test_loss"), 4)},
-                   {"test accuracy %", percent(it.number("test_accuracy"))},
+                   {"test accuracy", test_text(it)},
                    {"peak memory of a worker, MB", megabytes(it.number("peak_rss_bytes"))},
                    {"weights, SHA-256", it.text("weights_sha256")}}};
 }
 
 }  // namespace
 
-std::vector<TextTable> tables_of(const Source& source) {
-  if (source.kind != "train") {
-    std::vector<TextTable> tables = source.tables;
-    if (tables.empty()) tables.push_back(runs_table(source.runs));
-    if (TextTable ranks = ranks_of_runs(source); !ranks.rows.empty())
-      tables.push_back(std::move(ranks));
-    return tables;
+std::vector<TextTable> tables_of(const Source& source, std::size_t most_epoch_rows) {
+  std::vector<TextTable> tables = source.tables;
+  if (source.kind != "train" && tables.empty()) tables.push_back(runs_table(source.runs));
+  tables.push_back(ranks_table(source));
+  if (source.kind == "train") {
+    const Run& run = source.runs.front();
+    if (run.summary) tables.push_back(summary_table(run));
+    tables.push_back(epochs_table(run, most_epoch_rows));
   }
-  const Run& run = source.runs.front();
-  std::vector<TextTable> tables{ranks_table(run)};
-  if (run.summary) tables.push_back(summary_table(run));
+  tables.push_back(exchanged_table(source.runs));
+  std::erase_if(tables, [](const TextTable& table) { return table.rows.empty(); });
   return tables;
 }
 
@@ -217,7 +239,7 @@ json page_tables(const std::vector<TextTable>& tables) {
 }
 
 std::vector<TextTable> all_tables_of(const Source& source) {
-  std::vector<TextTable> tables = tables_of(source);
+  std::vector<TextTable> tables = tables_of(source, std::numeric_limits<std::size_t>::max());
   for (const Run& run : source.runs) {
     const std::filesystem::path file = run.path / run::kPostMortemFile;
     if (!std::filesystem::exists(file)) continue;

@@ -6,13 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace lockstep::internal::report {
 
-/// The ranks and the figures of one run, the tables of a study, or the main figures of several
-/// runs.
-std::vector<TextTable> tables_of(const Source& source);
+/// The ranks, figures and epochs of one run; or the tables of a study, or the main figures of
+/// several runs, and then their ranks. Last, what they exchanged. A table of epochs has at most
+/// `most_epoch_rows`.
+std::vector<TextTable> tables_of(const Source& source, std::size_t most_epoch_rows);
 
 /// All tables of the page: these, and the ranks of the runs that have a post-mortem, or the error
 /// of an unusable postmortem.json.

@@ -38,16 +38,7 @@ void for_each_iteration(const std::filesystem::path& file,
   for_each_sound_line(file, [&](const MetricsLine& line, std::string_view) {
     const bool whole = line.kind == "iteration" && std::isfinite(line.loss) && line.loss >= 0 &&
                        line.accuracy <= 1 && line.samples >= 0 && line.lr >= 0;
-    if (!whole) return;
-    Record record;
-    record.epoch = line.epoch;
-    record.iteration = line.iteration;
-    record.loss_sum = line.loss * line.samples;
-    record.correct = line.accuracy * line.samples;
-    record.samples = line.samples;
-    record.lr = line.lr;
-    record.times = line.times;
-    take(line.rank, record);
+    if (whole) take(line.rank, record_of(line));
   });
 }
 
@@ -115,6 +106,26 @@ std::vector<std::vector<Record>> read_iterations(const std::filesystem::path& fi
     return images == static_cast<double>(&images == &samples.back() ? last_batch : batch);
   });
   return whole ? records : std::vector<std::vector<Record>>{};
+}
+
+Record record_of(const MetricsLine& line) {
+  Record record;
+  record.epoch = line.epoch;
+  record.iteration = line.iteration;
+  record.loss_sum = line.loss * line.samples;
+  record.correct = line.accuracy * line.samples;
+  record.samples = line.samples;
+  record.lr = line.lr;
+  record.times = line.times;
+  return record;
+}
+
+Epochs read_epochs(const std::filesystem::path& file) {
+  Epochs epochs;
+  for_each_sound_line(file, [&](const MetricsLine& line, std::string_view) {
+    if (line.kind == "epoch" && line.samples > 0) epochs.add(line.rank, record_of(line));
+  });
+  return epochs;
 }
 
 std::vector<double> losses_by_iteration(const std::filesystem::path& file) {

@@ -2,6 +2,7 @@
 // and test. Readers do not trust the file: it may be truncated or edited.
 #pragma once
 
+#include "run/epochs.h"
 #include "run/metrics_line.h"
 #include "run/record.h"
 
@@ -36,6 +37,12 @@ std::string lines_until(const std::filesystem::path& file, std::size_t done, std
 std::vector<std::vector<Record>> read_iterations(const std::filesystem::path& file,
                                                  std::size_t first, std::size_t last,
                                                  std::size_t batch, std::size_t last_batch);
+
+/// The record that a line of an iteration or epoch was written from, without bytes and operations.
+Record record_of(const MetricsLine& line);
+
+/// The epochs that the file has a line of. Malformed lines are skipped.
+Epochs read_epochs(const std::filesystem::path& file);
 
 /// The loss of every iteration, averaged over the images of all ranks; NaN where lines are missing.
 std::vector<double> losses_by_iteration(const std::filesystem::path& file);

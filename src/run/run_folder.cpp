@@ -41,6 +41,10 @@ std::vector<std::vector<Record>> RunFolder::read_iterations(std::size_t first, s
   return run::read_iterations(folder_ / "metrics.jsonl", first, last, batch, last_batch);
 }
 
+Epochs RunFolder::read_epochs() const {
+  return run::read_epochs(folder_ / "metrics.jsonl");
+}
+
 void RunFolder::add_iterations(int rank, std::span<const Record> records) {
   std::string lines;
   for (const Record& record : records)
@@ -48,15 +52,7 @@ void RunFolder::add_iterations(int rank, std::span<const Record> records) {
   add(lines);
 }
 
-void RunFolder::add_epoch(int rank, std::span<const Record> records) {
-  if (records.empty()) return;
-  Record sum = records.back();
-  for (const Record& record : records.first(records.size() - 1)) {
-    sum.loss_sum += record.loss_sum;
-    sum.correct += record.correct;
-    sum.samples += record.samples;
-    sum.times += record.times;
-  }
+void RunFolder::add_epoch(int rank, const Record& sum) {
   add(metrics_line("epoch", rank, sum).dump() + '\n');
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/folder_lock.h"
 #include "base/unique_fd.h"
+#include "run/epochs.h"
 #include "run/record.h"
 #include "run/summary.h"
 
@@ -41,9 +42,12 @@ class RunFolder {
   std::vector<std::vector<Record>> read_iterations(std::size_t first, std::size_t last,
                                                    std::size_t batch, std::size_t last_batch) const;
 
+  /// The epochs from before the run was resumed.
+  Epochs read_epochs() const;
+
   void add_iterations(int rank, std::span<const Record> records);
-  /// Adds one line for a rank's epoch, summed over the records of its iterations.
-  void add_epoch(int rank, std::span<const Record> records);
+  /// Adds one line for a rank's epoch, which sums the records of its iterations.
+  void add_epoch(int rank, const Record& sum);
   /// Adds the scores of a test over all ranks, with the epoch and iteration before it.
   void add_test(const Record& test);
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "observe/bottleneck.h"
+#include "run/epochs.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,17 @@ struct Distribution {
   double mean = 0;
   double p50 = 0;
   double p90 = 0;
+};
+
+/// The scores of a model on the test images.
+struct TestResults {
+  double test_loss = 0;  ///< mean
+  double test_accuracy = 0;
+  std::size_t test_correct = 0;  ///< images classified correctly
+  std::size_t test_images = 0;
+
+  /// "1050/10000 (10.5 %)".
+  std::string text() const;
 };
 
 /// The results that a rank and the whole run have in common; those of the run are means over the
@@ -33,6 +47,9 @@ struct CommonResults {
   double latency_seconds = 0;           ///< of one operation on a nearly empty array
   double train_loss = 0;                ///< mean over the samples of the last epoch
   double train_accuracy = 0;
+  std::vector<EpochResults> epoch_results;  ///< of every epoch, also before the run was resumed
+  double seconds_training = 0;              ///< of all iterations of these epochs
+  std::map<std::string, std::uint64_t> exchanged;  ///< bytes sent, by purpose; the run's are sums
   std::string weights_sha256;
   std::uint64_t peak_rss_bytes = 0;  ///< of the run: the largest of its ranks
 
@@ -43,9 +60,10 @@ struct CommonResults {
 struct RankSummary : CommonResults {
   int rank = 0;
   double seconds_per_iteration = 0;  ///< mean
+  std::optional<TestResults> test;   ///< of this rank's model on all test images, if it was tested
 };
 
-struct Summary : CommonResults {
+struct Summary : CommonResults, TestResults {
   std::string method;
   std::string sync;
   std::string algorithm;
@@ -64,8 +82,6 @@ struct Summary : CommonResults {
   Distribution seconds_per_iteration;
   double images_per_second = 0;  ///< of all iterations except the first
   double bandwidth_mbs = 0;      ///< bytes divided by the time inside collectives
-  double test_loss = 0;
-  double test_accuracy = 0;
   std::string buffers_sha256;
   std::string stopped;  ///< why the run ended early; empty if it did not
   std::string verdict;

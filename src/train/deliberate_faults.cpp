@@ -1,6 +1,7 @@
 #include "train/deliberate_faults.h"
 
 #include "base/sleep.h"
+#include "comm/purpose.h"
 
 #include <utility>
 
@@ -65,6 +66,7 @@ class SyncAfterUpdate : public sync::SyncMethod {
   void abandon() noexcept override { method_->abandon(); }
   void step(optim::Optimizer& optimizer) override {
     method_->step(optimizer);
+    const comm::PurposeMark mark(comm::Purpose::gradients);
     for (std::size_t left = parameters_; left > 0; --left) method_->ready(left - 1);
     method_->finish();
   }

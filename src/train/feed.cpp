@@ -41,10 +41,11 @@ std::size_t Feed::set_split(BatchSplit split) {
   return step;
 }
 
-data::Range Feed::slice_of(int shard, std::size_t step, std::size_t images) const {
+data::Range Feed::slice_of(int shard, std::size_t step) const {
   const auto later = splits_.upper_bound(step);
-  if (later == splits_.begin()) return data::slice_of(images, shard, shards_.all);
-  return slice_of_worker(std::prev(later)->second, images, shard);
+  if (later == splits_.begin())
+    return sampler_.slice(step % batches_per_epoch(), shard, shards_.all);
+  return slice_of_worker(std::prev(later)->second, images_of(step), shard);
 }
 
 void Feed::look_ahead() {
@@ -55,7 +56,7 @@ void Feed::look_ahead() {
     const std::size_t epoch = epoch_of(step);
     const int shard = shards_.first + static_cast<int>(number % batches_per_step() / parts_);
     const auto global = sampler_.batch(epoch, step % batches_per_epoch());
-    const data::Range slice = slice_of(shard, step, global.size());
+    const data::Range slice = slice_of(shard, step);
     const data::Range part =
         data::slice_of(slice.size(), static_cast<int>(number % parts_), static_cast<int>(parts_));
     prefetcher_.ask(global.subspan(slice.begin + part.begin, part.size()), epoch);

@@ -48,8 +48,8 @@ class Feed : public BatchSource {
 
  private:
   void look_ahead();
-  /// The slice of this shard in a step's global batch of so many images.
-  data::Range slice_of(int shard, std::size_t step, std::size_t images) const;
+  /// The slice of this shard in a step's global batch.
+  data::Range slice_of(int shard, std::size_t step) const;
   /// Micro-batches of this worker in a step.
   std::size_t batches_per_step() const { return static_cast<std::size_t>(shards_.count) * parts_; }
   std::size_t epoch_of(std::size_t step) const { return 1 + step / batches_per_epoch(); }

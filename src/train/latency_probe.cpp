@@ -1,6 +1,7 @@
 #include "train/latency_probe.h"
 
 #include "base/deadline.h"
+#include "comm/purpose.h"
 #include "observe/statistics.h"
 
 #include <fmt/format.h>
@@ -49,6 +50,7 @@ double LatencyProbe::seconds() const {
 }
 
 void LatencyProbe::measure() {
+  const comm::PurposeMark mark(comm::Purpose::metrics);
   group_.barrier();  // measurements begin when all ranks have arrived
   const Counters before = group_.counters();
   const double start = now_seconds();

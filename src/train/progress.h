@@ -4,6 +4,7 @@
 #include <lockstep/error.h>
 
 #include "run/record.h"
+#include "run/summary.h"
 #include "train/config/config.h"
 
 #include <functional>
@@ -24,8 +25,8 @@ class Progress {
   virtual void iteration(std::size_t done, std::size_t iterations, double loss, double seconds) = 0;
   /// After each epoch, with its records by rank.
   virtual void epoch(std::size_t epoch, const std::vector<std::vector<run::Record>>& records) = 0;
-  /// After the test that follows an epoch: mean loss, and accuracy from 0 to 1.
-  virtual void tested(std::size_t /*epoch*/, double /*loss*/, double /*accuracy*/) {}
+  /// After the test that follows an epoch.
+  virtual void tested(std::size_t /*epoch*/, const run::TestResults& /*test*/) {}
 };
 
 /// Returns whether the run is to stop after this step; it can be resumed later.

@@ -4,6 +4,8 @@
 
 #include "base/deadline.h"
 #include "comm/flight/flight_recorder.h"
+#include "comm/group_core.h"
+#include "comm/purpose.h"
 #include "train/checkpoint/shard_buffers.h"
 #include "train/config/make_optimizer.h"
 #include "train/config/same_layouts.h"
@@ -14,6 +16,8 @@
 #include <map>
 
 namespace lockstep::internal::train {
+
+using comm::Purpose, comm::PurposeMark;
 
 namespace {
 
@@ -56,7 +60,10 @@ Replica::Replica(Group group, ReplicaParts parts)
       tensors_(tensor_ranges(*engine_, gradients_, recipe_.no_decay_bn_bias)) {
   const ArrayView weights = flat_weights();
   engine_->bind(weights, gradients_, [this](std::size_t parameter) { ready(parameter); });
-  if (parts.broadcast_weights) group_.broadcast(weights);
+  if (parts.broadcast_weights) {
+    const PurposeMark mark(Purpose::weights);
+    group_.broadcast(weights);
+  }
   const std::optional<sync::OwnedSlice> slice = method_->owned_slice();
   optimizer_ = slice ? parts.make_optimizer(slice->weights, slice->gradients, {})
                      : parts.make_optimizer(weights, gradients_.all(), tensors_);
@@ -118,6 +125,7 @@ engine::Score Replica::compute(BatchSource& batches, int number, int part, run::
   }
   {
     observe::Span span(times.forward, trace_.trace(), "forward");
+    const PurposeMark mark(Purpose::batch_norm);
     if (part == 0) statistics_.enter(number);
     sum_.begin(number);
     accumulation_.begin(part);
@@ -126,6 +134,7 @@ engine::Score Replica::compute(BatchSource& batches, int number, int part, run::
   count_batch_norm(times.forward, record);
   {
     observe::Span span(times.backward, trace_.trace(), "backward");
+    const PurposeMark mark(Purpose::batch_norm);
     run_backward(loss_weight(batch));
   }
   count_batch_norm(times.backward, record);
@@ -139,6 +148,7 @@ void Replica::run_backward(double weight) {
   } catch (...) {
     // With synchronised batch norm, other ranks wait for this one within their own backward, where
     // they would never join the reductions that abandon() starts.
+    const PurposeMark mark(Purpose::gradients);
     if (!norm_group_) method_->abandon();
     throw;
   }
@@ -165,10 +175,12 @@ void Replica::count_batch_norm(double& part, run::Record& record) {
 
 void Replica::synchronise(observe::Times& times) {
   observe::Span span(times.exposed, trace_.trace(), "synchronise");
+  const PurposeMark mark(Purpose::gradients);
   method_->finish();
 }
 
 void Replica::update(observe::Times& times) {
+  const PurposeMark mark(Purpose::weights);
   const double before = group_.counters().seconds;
   double seconds = 0;
   double stepping = 0;
@@ -192,6 +204,7 @@ void Replica::update(observe::Times& times) {
 void Replica::ready(std::size_t parameter) {
   if (!accumulation_.add(parameter) || !sum_.add(parameter)) return;
   trace_.gradient_ready(parameter);
+  const PurposeMark mark(Purpose::gradients);
   method_->ready(parameter);
 }
 
@@ -229,7 +242,13 @@ std::vector<models::StoredTensor> Replica::stored_model() {
   return all;
 }
 
+void Replica::keep_statistics() {
+  const PurposeMark mark(Purpose::batch_norm);
+  statistics_.keep(group_);
+}
+
 std::vector<models::StoredTensor> Replica::state() {
+  const PurposeMark mark(Purpose::checkpoints);
   method_->settle(*optimizer_);
   std::vector<sync::WholeState> whole =
       sync::gather_state(group_, *method_, *optimizer_, gradients_.layout());
@@ -298,9 +317,18 @@ void Replica::restore(const std::vector<models::StoredTensor>& state, const std:
 }
 
 void Replica::average_statistics() {
-  method_->settle(*optimizer_);
+  {
+    const PurposeMark mark(Purpose::weights);
+    method_->settle(*optimizer_);
+  }
   if (norm_group_) return;
+  const PurposeMark mark(Purpose::batch_norm);
   statistics_.average(group_);
+}
+
+comm::BytesByPurpose Replica::bytes_sent() const {
+  const comm::BytesByPurpose bytes = group_.core()->bytes_by_purpose();
+  return norm_group_ ? comm::added(bytes, norm_group_->core()->bytes_by_purpose()) : bytes;
 }
 
 engine::Score Replica::evaluate_range(const data::Loader& loader, const data::Range& range) {
@@ -321,6 +349,11 @@ engine::Score Replica::evaluate_range(const data::Loader& loader, const data::Ra
   return all;
 }
 
+engine::Score Replica::evaluate_alone(const data::Loader& loader, std::size_t count) {
+  statistics_.enter(0);
+  return evaluate_range(loader, {0, count});
+}
+
 engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
   average_statistics();
   std::vector<double> losses;
@@ -332,6 +365,7 @@ engine::Score Replica::evaluate(const data::Loader& loader, std::size_t count) {
     sums[2] += static_cast<double>(score.samples);
   }
   sums[0] = sync::tree_sum(losses);
+  const PurposeMark mark(Purpose::metrics);
   group_.all_reduce(sums, ReduceOp::sum,
                     op_ == ReduceOp::sum ? sync::tree_algorithm(group_) : Algorithm::automatic);
   return {sums[0], static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};

@@ -6,6 +6,7 @@
 
 #include <lockstep/group.h>
 
+#include "comm/purpose.h"
 #include "data/loader.h"
 #include "data/sampler.h"
 #include "engine/engine.h"
@@ -95,6 +96,10 @@ class Replica {
   /// evaluated. A collective.
   engine::Score evaluate(const data::Loader& loader, std::size_t count);
 
+  /// Scores over the first `count` images with this rank's own weights and running statistics; if
+  /// it hosts several shards, with those of its first one. Not a collective.
+  engine::Score evaluate_alone(const data::Loader& loader, std::size_t count);
+
   /// Parameters and buffers.
   std::vector<models::StoredTensor> model_state() const;
 
@@ -105,7 +110,7 @@ class Replica {
   std::vector<models::StoredTensor> state();
 
   /// Copies the batch-norm buffers of all ranks to this one, for own_state(). A collective.
-  void keep_statistics() { statistics_.keep(group_); }
+  void keep_statistics();
 
   /// The complete training state from this rank's memory alone, with the batch-norm buffers of the
   /// last keep_statistics(). Not a collective: other ranks may be gone. REQUIRES: this rank has all
@@ -125,6 +130,9 @@ class Replica {
   void require_same_weights(std::size_t step) {
     sync::require_same_weights(group_, gradients_, flat_weights(), step);
   }
+
+  /// Bytes that this rank has sent on the groups of this replica.
+  comm::BytesByPurpose bytes_sent() const;
 
   const engine::Engine& engine() const { return *engine_; }
   /// Where each parameter lies in the flat arrays.

@@ -7,6 +7,7 @@
 #include "run/checkpoint_files.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/config/provenance.h"
+#include "train/summary_statistics.h"
 
 #include <fmt/format.h>
 
@@ -55,6 +56,7 @@ void RunHistory::open(const Position& at, const Feed& feed, const RunPlan& plan)
   for (const Row& row : at.rows)
     for (std::size_t rank = 0; rank < row.size(); ++rank)
       folder_->add_iterations(static_cast<int>(rank), std::span(row).subspan(rank, 1));
+  epochs_ = folder_->read_epochs();
   const std::size_t before = epochs * feed.batches_per_epoch();
   if (at.done > before)
     epoch_records_ =
@@ -74,9 +76,16 @@ void RunHistory::keep(int rank, std::span<const run::Record> records) {
 }
 
 void RunHistory::end_epoch(bool whole) {
-  if (!folder_ || !whole) return;
-  for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank)
-    folder_->add_epoch(static_cast<int>(rank), epoch_records_[rank]);
+  if (!whole) return;
+  const double loss_sum = loss_sum_of(epoch_records_);
+  for (std::size_t rank = 0; rank < epoch_records_.size(); ++rank) {
+    const std::vector<run::Record>& its = epoch_records_[rank];
+    if (its.empty()) continue;
+    const run::Record sum = run::sum_of(its);
+    epochs_.add(static_cast<int>(rank), sum);
+    epochs_.set_loss_sum(static_cast<std::size_t>(sum.epoch), loss_sum);
+    if (folder_) folder_->add_epoch(static_cast<int>(rank), sum);
+  }
 }
 
 void RunHistory::recall_last_step(const Position& at, std::size_t images) {

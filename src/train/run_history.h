@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/safetensors.h"
+#include "run/epochs.h"
 #include "run/run_folder.h"
 #include "train/config/config.h"
 #include "train/elastic/replicated_recorder.h"
@@ -51,7 +52,7 @@ class RunHistory {
   void begin_epoch() { epoch_records_.assign(records_.size(), {}); }
   /// Adds records of a rank, in order.
   void keep(int rank, std::span<const run::Record> records);
-  /// Writes the epoch's line to metrics.jsonl if the epoch is `whole`.
+  /// Keeps the epoch's results, and writes them to metrics.jsonl, if the epoch is `whole`.
   void end_epoch(bool whole);
 
   /// For a start that has no steps left to do: takes the records of the last step, from the rows or
@@ -62,6 +63,8 @@ class RunHistory {
   const std::vector<std::vector<run::Record>>& records() const { return records_; }
   /// Records of the last epoch, by rank, also those from before this start.
   const std::vector<std::vector<run::Record>>& epoch_records() const { return epoch_records_; }
+  /// The results of all whole epochs, also of those before this start.
+  const run::Epochs& epochs() const { return epochs_; }
   /// Null if the run has no folder.
   run::RunFolder* folder() { return folder_ ? &*folder_ : nullptr; }
 
@@ -69,6 +72,7 @@ class RunHistory {
   const TrainConfig& config_;
   std::vector<std::vector<run::Record>> records_;
   std::vector<std::vector<run::Record>> epoch_records_;
+  run::Epochs epochs_;
   std::optional<FolderLock> lock_;
   std::optional<run::RunFolder> folder_;
 };

@@ -1,6 +1,7 @@
 #include "train/run_trace.h"
 
 #include "base/host_name.h"
+#include "comm/purpose.h"
 #include "observe/clock_offset.h"
 #include "run/trace_file.h"
 
@@ -69,6 +70,7 @@ bool RunTrace::iteration_ended() {
 }
 
 std::string RunTrace::collect() {
+  const comm::PurposeMark mark(comm::Purpose::metrics);
   replica_.record_in(nullptr);
   left_ = 0;
   const std::vector<observe::TraceEvent> events = trace_->events();

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace lockstep::internal::train {
 
@@ -57,8 +58,53 @@ void add_length_and_speed(const FinishedRun& run, run::Summary& summary) {
   summary.seconds_total = run.seconds;
   summary.seconds_per_epoch =
       run.seconds / static_cast<double>(run.steps) * static_cast<double>(per_epoch);
-  summary.test_loss = run.tester.loss();
-  summary.test_accuracy = run.tester.accuracy();
+  static_cast<run::TestResults&>(summary) = run.tester.results();
+}
+
+double seconds_of(const std::vector<run::EpochResults>& epochs) {
+  return std::accumulate(
+      epochs.begin(), epochs.end(), 0.0,
+      [](double sum, const run::EpochResults& epoch) { return sum + epoch.seconds; });
+}
+
+void add_epochs(const run::Epochs& epochs, run::Summary& summary) {
+  summary.epoch_results = epochs.of_all();
+  summary.seconds_training = seconds_of(summary.epoch_results);
+  for (run::RankSummary& rank : summary.ranks) {
+    rank.epoch_results = epochs.of_rank(rank.rank);
+    rank.seconds_training = seconds_of(rank.epoch_results);
+  }
+}
+
+/// Every rank's bytes by purpose, gathered on rank 0. A collective.
+std::vector<std::uint64_t> gather_bytes(Group& group, const comm::BytesByPurpose& bytes) {
+  const std::vector<std::int64_t> all =
+      gather(group, std::vector<std::int64_t>(bytes.begin(), bytes.end()));
+  return {all.begin(), all.end()};
+}
+
+void add_bytes(const std::vector<std::uint64_t>& bytes, run::Summary& summary) {
+  const auto& purposes = comm::kPurposes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::string purpose(purposes[i % purposes.size()]);
+    summary.ranks[i / purposes.size()].exchanged[purpose] = bytes[i];
+    summary.exchanged[purpose] += bytes[i];
+  }
+}
+
+/// Every rank's test of its own model, gathered on rank 0. A collective.
+std::vector<double> gather_scores(Group& group, const engine::Score& score) {
+  return gather(group, std::vector<double>{score.loss_sum, static_cast<double>(score.correct),
+                                           static_cast<double>(score.samples)});
+}
+
+void add_scores(const std::vector<double>& scores, run::Summary& summary) {
+  for (std::size_t rank = 0; rank < summary.ranks.size(); ++rank) {
+    const double* its = &scores[3 * rank];
+    if (its[2] == 0) continue;
+    summary.ranks[rank].test = Tester::results_of(
+        {its[0], static_cast<std::size_t>(its[1]), static_cast<std::size_t>(its[2])});
+  }
 }
 
 Circumstances circumstances(const FinishedRun& run, const std::vector<double>& latencies) {
@@ -85,6 +131,8 @@ void require_equal_weights(const run::Summary& summary) {
 }  // namespace
 
 run::Summary build_summary(Group& group, const FinishedRun& run) {
+  const std::vector<std::uint64_t> bytes = gather_bytes(group, run.replica.bytes_sent());
+  const std::vector<double> scores = gather_scores(group, run.tester.own_score());
   const std::string weights = models::weights_sha256(run.replica.engine().parameter_state());
   const std::vector<std::uint8_t> hashes =
       gather(group, std::vector<std::uint8_t>(weights.begin(), weights.end()));
@@ -97,6 +145,9 @@ run::Summary build_summary(Group& group, const FinishedRun& run) {
   summary.weights_sha256 = weights;
   summary.buffers_sha256 = models::weights_sha256(run.replica.engine().buffer_state());
   summarise(run.records, run.epoch_records, summary);
+  add_epochs(run.epochs, summary);
+  add_bytes(bytes, summary);
+  add_scores(scores, summary);
   add_verdict(run.records, circumstances(run, latencies), summary);
   for (std::size_t rank = 0; rank < run.records.size(); ++rank) {
     run::RankSummary& its = summary.ranks[rank];

@@ -32,6 +32,7 @@ struct FinishedRun {
   /// On rank 0, by rank: records since this start, and of the last epoch.
   const std::vector<std::vector<run::Record>>& records;
   const std::vector<std::vector<run::Record>>& epoch_records;
+  const run::Epochs& epochs;
 };
 
 /// The summary on rank 0; an empty one on other ranks. Throws Error if the ranks' weights differ

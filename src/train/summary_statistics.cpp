@@ -51,18 +51,6 @@ Totals totals_of(std::span<const run::Record> records, std::span<const run::Reco
   return totals;
 }
 
-/// The loss of an epoch over all ranks: each iteration's along a tree, then one after another, so
-/// that with shards it is the same on any number of workers.
-double loss_sum_of(const std::vector<std::vector<run::Record>>& ranks) {
-  std::map<double, std::vector<double>> by_iteration;
-  for (const auto& records : ranks)
-    for (const run::Record& record : records)
-      by_iteration[record.iteration].push_back(record.loss_sum);
-  double sum = 0;
-  for (const auto& [iteration, losses] : by_iteration) sum += sync::tree_sum(losses);
-  return sum;
-}
-
 double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
@@ -91,6 +79,16 @@ run::Distribution distribution_of(const std::vector<std::vector<run::Record>>& r
 }
 
 }  // namespace
+
+double loss_sum_of(const std::vector<std::vector<run::Record>>& ranks) {
+  std::map<double, std::vector<double>> by_iteration;
+  for (const auto& records : ranks)
+    for (const run::Record& record : records)
+      by_iteration[record.iteration].push_back(record.loss_sum);
+  double sum = 0;
+  for (const auto& [iteration, losses] : by_iteration) sum += sync::tree_sum(losses);
+  return sum;
+}
 
 void summarise(const std::vector<std::vector<run::Record>>& records,
                const std::vector<std::vector<run::Record>>& last_epoch, run::Summary& summary) {

@@ -8,6 +8,10 @@
 
 namespace lockstep::internal::train {
 
+/// The loss of an epoch over all ranks: each iteration's along a tree, then one after another, so
+/// that with shards it is the same on any number of workers.
+double loss_sum_of(const std::vector<std::vector<run::Record>>& ranks);
+
 /// Fills in scores from the records of the last epoch, and all other statistics from `records`;
 /// both by rank, in order of iterations. A resumed run has only `records` since it resumed, but the
 /// whole last epoch, which may include ranks that it no longer has. REQUIRES: `last_epoch` has

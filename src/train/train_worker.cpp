@@ -1,6 +1,7 @@
 #include "train/train_worker.h"
 
 #include "base/blas.h"
+#include "comm/purpose.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/config/same_job.h"
 #include "train/worker.h"
@@ -22,6 +23,8 @@ bool rank_zero_has_checkpoints(Group& group, const std::filesystem::path& run_di
 run::Summary train_worker(Group group, const engine::Engines& engines, const TrainConfig& config,
                           Progress& progress, const StopAsked& stop_asked, ElasticMember* elastic) {
   config.validate();
+  // What nothing else claims: checks that options, data and layouts are the same, and barriers.
+  const comm::PurposeMark mark(comm::Purpose::agreement);
   if (!elastic) require_same_options(group, config);  // elastic workers compared them when they met
   use_fast_blas_kernels();
   engines.use_threads(config.threads_per_worker());

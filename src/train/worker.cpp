@@ -27,7 +27,8 @@ Feed make_feed(const Group& group, const TrainConfig& config, const Dataset& dat
   const data::SamplerOptions sampling{.count = dataset.train_size,
                                       .batch = config.batch,
                                       .seed = config.seed,
-                                      .shuffle = config.shuffle};
+                                      .shuffle = config.shuffle,
+                                      .parts = config.split == "array" ? group.size() : 0};
   return Feed(dataset.train, faults.sampling(sampling),
               faults.shards(config.shards_of(group.rank(), group.size())), config.loader_threads,
               config.recipe.accumulate);
@@ -48,7 +49,7 @@ Worker::Worker(Group group, const engine::Engines& engines, const TrainConfig& c
       replica_(group_, replica_parts(group_, config_, dataset_.train.shape(), engines)),
       stop_vote_(group_, stop_asked),
       balance_(group_, config.batch),
-      tester_(replica_, dataset_),
+      tester_(replica_, dataset_, config.test_per_rank),
       epoch_policy_(config.policy, tester_),
       clock_(group_),
       gatherer_(group_, config.staleness.value_or(0),
@@ -202,6 +203,11 @@ void Worker::finish_last_step(std::size_t iterations) {
 }
 
 void Worker::save_checkpoint() {
+  if (done_ == planned_iterations()) {  // methods that let weights differ average them below
+    const double start = now_seconds();
+    tester_.test_own(done_);
+    seconds_aside_ += now_seconds() - start;
+  }
   saver_.wait();
   flush_records();
   Checkpoint checkpoint{.iteration = done_,
@@ -245,7 +251,7 @@ void Worker::apply_epoch_policy(std::size_t epoch, double rate) {
   const double start = now_seconds();
   const bool lower = epoch_policy_.after_epoch(epoch, done_);
   flush_records();  // the test comes after its iterations
-  if (group_.rank() == 0) progress_.tested(epoch, tester_.loss(), tester_.accuracy());
+  if (group_.rank() == 0) progress_.tested(epoch, tester_.results());
   record_test(static_cast<double>(epoch), rate);
   const bool continues = epoch_policy_.stop_reason().empty() && done_ < planned_iterations();
   if (lower && continues && group_.rank() == 0)
@@ -368,7 +374,8 @@ run::Summary Worker::finish(std::size_t steps, double seconds) {
                                                 .latency = probe_->seconds(),
                                                 .classes = dataset_.train_images->classes,
                                                 .records = history_.records(),
-                                                .epoch_records = history_.epoch_records()});
+                                                .epoch_records = history_.epoch_records(),
+                                                .epochs = history_.epochs()});
   if (group_.rank() != 0) return {};
   if (done_ < planned_iterations()) summary.stopped = epoch_policy_.stop_reason();
   if (!elastic_) write(summary);

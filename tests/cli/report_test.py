@@ -10,6 +10,16 @@ import unittest
 from program import ENDLESS, SMALL, ProgramTest
 
 
+RUN_TABLES = ("ranks", "summary", "epochs", "exchanged-in-bytes")
+
+
+def without_epochs(summary):
+    """What the page has of a summary: its curves have the epochs."""
+    lists = ("epoch_results", "average_train_losses")
+    kept = {name: value for name, value in summary.items() if name not in lists}
+    return {**kept, "ranks": [{name: rank[name] for name in rank if name not in lists} for rank in summary["ranks"]]}
+
+
 class Report(ProgramTest):
     def page(self, file):
         """The data of a page."""
@@ -21,9 +31,10 @@ class Report(ProgramTest):
         return json.loads((self.folder / folder / "summary.json").read_text())
 
     def tables_of_study(self, page):
-        """The tables of a page without that of the ranks, and without their versions with one number per cell."""
-        *tables, ranks = page["tables"]
+        """The tables of a page without those of the ranks, and without their versions with one number per cell."""
+        *tables, ranks, exchanged = page["tables"]
         self.assertRegex(ranks["title"], "^Ranks by (method|run)$")
+        self.assertEqual(exchanged["title"], "Exchanged, in bytes")
         return [{key: value for key, value in table.items() if key != "clean"} for table in tables]
 
     def train(self, folder, *options):
@@ -38,7 +49,7 @@ class Report(ProgramTest):
         self.assertEqual(page["command"], "lockstep train --limit 32 --batch 16 --iterations 6 --run-dir run --workers 2")
         self.assertEqual(page["verdict"], summary["verdict"])
         (run,) = page["runs"]
-        self.assertEqual(run["summary"], summary)
+        self.assertEqual(run["summary"], without_epochs(summary))
         self.assertEqual([curve["rank"] for curve in run["iterations"]], [0, 1])
         self.assertEqual(run["iterations"][0]["iteration"], [1, 2, 3, 4, 5, 6])
         self.assertNotEqual(run["timeline"]["iteration"], 1)
@@ -92,8 +103,11 @@ class Report(ProgramTest):
         self.assertTrue(page["command"].startswith("lockstep compare --limit"))
         self.assertGreater(page["machine"]["cores"], 0)
         self.assertEqual([run["name"] for run in page["runs"]], ["alone", "ddp", "ring"])
-        self.assertEqual([run["summary"] for run in page["runs"]], summary["runs"])
+        for run, its in zip(page["runs"], summary["runs"], strict=True):
+            self.assertEqual(run["summary"], without_epochs(its))
         self.assertEqual(self.tables_of_study(page), summary["tables"])
+        self.assertEqual([row[-1] for row in page["tables"][-1]["rows"]],
+                         [str(sum(its["exchanged"].values())) for its in summary["runs"]])
         self.assertEqual(page["verdict"], summary["verdict"])
         self.assertEqual([method["name"] for method in page["methods"]], ["ddp", "ring"])
 
@@ -147,7 +161,7 @@ class Report(ProgramTest):
         self.assertEqual(page["kind"], "side-by-side")
         self.assertEqual([run["name"] for run in page["runs"]], ["one", "two", "three"])
         self.assertIn("workers (2 and 1)", "".join(page["notes"]))
-        table, _ = page["tables"]
+        table, _, _ = page["tables"]
         for column, value in (("mean ms", "mean"), ("median ms", "p50"), ("p90 ms", "p90")):
             times = [f"{1000 * self.summary(name)['seconds_per_iteration'][value]:.3f}" for name in ("one", "two", "three")]
             self.assertEqual([row[table["columns"].index(column)] for row in table["rows"]], times)
@@ -165,7 +179,7 @@ class Report(ProgramTest):
         self.train("run", "--workers", 2)
         (self.folder / "run" / "report.html").unlink()
         output, errors = self.run_program("report", "run", "--csv", "new/csv")
-        self.assertEqual((output, errors), ("table: new/csv/ranks.csv\ntable: new/csv/summary.csv\n", ""))
+        self.assertEqual((output, errors), ("".join(f"table: new/csv/{name}.csv\n" for name in RUN_TABLES), ""))
         self.assertFalse((self.folder / "run" / "report.html").exists())
         tables, summary = self.tables("new/csv"), self.summary("run")
         self.assertEqual([row["rank"] for row in tables["ranks.csv"]], ["0", "1"])
@@ -192,7 +206,8 @@ class Report(ProgramTest):
         self.run_program("report", "scaled", "--csv", "scaled/csv")
         tables, summary = self.tables("scaled/csv"), self.summary("scaled")
         self.assertEqual(set(tables), {"strong-scaling.csv", "time-and-speed-up-by-batch.csv",
-                                       "learning-and-first-epochs.csv", "ranks-by-run.csv"})
+                                       "learning-and-first-epochs.csv", "ranks-by-run.csv",
+                                       "exchanged-in-bytes.csv"})
         for row in [*tables["strong-scaling.csv"], *tables["time-and-speed-up-by-batch.csv"]]:
             mark = row.pop("workers mark", "")
             self.assertIn(mark, ("", "*"))
@@ -218,7 +233,7 @@ class Report(ProgramTest):
         self.assertRegex(text, r"(?m)^\| one \| ddp \| 2 \| \d")
         self.assertIn("- median ms: time of an iteration, without the first: median\n", text)
         output, _ = self.run_program("report", "one", "--markdown", "one.md", "--csv", "csv", "--out", "page.html")
-        self.assertEqual(output.splitlines(), ["report: page.html", "table: csv/ranks.csv", "table: csv/summary.csv",
+        self.assertEqual(output.splitlines(), ["report: page.html", *(f"table: csv/{name}.csv" for name in RUN_TABLES),
                                                "tables: one.md"])
 
     def test_tables_that_cannot_be_written_are_named(self):
@@ -243,7 +258,7 @@ class Report(ProgramTest):
         (self.folder / "run" / "postmortem.json").write_text("{")
         self.run_program("report", "run", "--csv", "csv", "--markdown", "tables.md")
         tables = self.tables("csv")
-        self.assertEqual(set(tables), {"ranks.csv", "summary.csv", "post-mortem.csv"})
+        self.assertEqual(set(tables), {f"{name}.csv" for name in (*RUN_TABLES, "post-mortem")})
         self.assertIn("postmortem.json", tables["post-mortem.csv"][0]["error"])
         self.assertIn("postmortem.json", (self.folder / "tables.md").read_text())
 

@@ -52,15 +52,6 @@ class Page : public ::testing::Test {
     edit(json);
     write_file(file, json.dump());
   }
-  /// A table's rows by their first cells.
-  static std::map<std::string, std::map<std::string, std::string>> cells_of(
-      const nlohmann::json& table) {
-    std::map<std::string, std::map<std::string, std::string>> cells;
-    for (const auto& row : table.at("rows"))
-      for (std::size_t i = 0; i < row.size(); ++i) cells[row[0]][table.at("columns")[i]] = row[i];
-    return cells;
-  }
-
   const testing::TemporaryFolder folder_;
 };
 
@@ -93,14 +84,16 @@ TEST_F(Page, OfARunHasItsJobAndItsResults) {
 
 TEST_F(Page, OfARunHasItsTables) {
   const nlohmann::json page = page_of({run("a")});
-  ASSERT_EQ(page.at("tables").size(), 2u);
+  ASSERT_EQ(page.at("tables").size(), 4u);
   auto figures = cells_of(page.at("tables")[1]);
   EXPECT_EQ(figures["ms/iteration, median"]["value"], "2.000");
-  EXPECT_EQ(figures["test accuracy %"]["value"], "70.0");
+  EXPECT_EQ(figures["test accuracy"]["value"], "1050/1500 (70 %)");
   auto ranks = cells_of(page.at("tables")[0]);
   EXPECT_EQ(ranks["1"]["mean ms"], "2.500");
   EXPECT_EQ(ranks["1"]["hidden %"], "12.5");
   EXPECT_EQ(ranks["0"]["MB/iteration"], "1.001");
+  EXPECT_EQ(ranks["1"]["training s"], "0.04");
+  EXPECT_FALSE(ranks["1"].contains("test"));
 }
 
 TEST_F(Page, HasPredictedAndMeasuredCostsOfTheMethod) {
@@ -127,7 +120,7 @@ TEST_F(Page, OfAKilledRunSaysHowFarItCame) {
           "The run was stopped or killed. It is recorded up to iteration 10 of 20. There is no "
           "checkpoint to resume from: --checkpoint-every N writes them."));
   EXPECT_TRUE(page.at("runs")[0].at("summary").is_null());
-  ASSERT_EQ(page.at("tables").size(), 1u);
+  ASSERT_EQ(page.at("tables").size(), 2u) << "ranks, and the first epoch";
   EXPECT_EQ(cells_of(page.at("tables")[0])["1"]["mean ms"], "2.000");
 }
 
@@ -188,7 +181,7 @@ TEST_F(Page, ShowsTheTablesOfAStudy) {
       {"title", "Methods"}, {"columns", {"a", "b"}}, {"rows", R"([["1", "2"], ["3", "4"]])"_json}};
   change(folder / "summary.json", [&](nlohmann::json& json) { json["tables"] = {table}; });
   const nlohmann::json tables = page_of({folder}).at("tables");
-  ASSERT_EQ(tables.size(), 2u);
+  ASSERT_EQ(tables.size(), 3u);
   EXPECT_EQ(tables[0], (nlohmann::json{{"title", "Methods"},
                                        {"columns", {"a", "b"}},
                                        {"rows", R"([["1", "2"], ["3", "4"]])"_json},
@@ -274,7 +267,8 @@ TEST_F(Page, HasItsTablesAsFiles) {
   EXPECT_EQ(
       write_csv({folder}, to),
       (std::vector{to / "speed-up-ddp-ring.csv", to / "speed-up-ddp-ring-2.csv", to / "table.csv",
-                   to / "ranks-by-method.csv", to / "ranks-at-the-end-of-the-run-ring.csv"}));
+                   to / "ranks-by-method.csv", to / "exchanged-in-bytes.csv",
+                   to / "ranks-at-the-end-of-the-run-ring.csv"}));
   EXPECT_EQ(read_file(to / "speed-up-ddp-ring.csv"),
             "workers,workers mark,time s\r\n1,,2.5\r\n2,*,\r\n");
   EXPECT_EQ(read_file(to / "ranks-at-the-end-of-the-run-ring.csv"),

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 namespace lockstep::internal::report {
@@ -53,7 +54,9 @@ inline nlohmann::json rank_summary(int rank) {
           {"data_share", 0.03125},
           {"bytes_per_iteration", 1001000 + rank},
           {"train_loss", 1.25},
-          {"train_accuracy", 0.75}};
+          {"train_accuracy", 0.75},
+          {"seconds_training", 0.04},
+          {"exchanged", {{"gradients", 1000}, {"votes", rank}}}};
 }
 
 inline nlohmann::json summary_of(const std::string& method) {
@@ -65,6 +68,9 @@ inline nlohmann::json summary_of(const std::string& method) {
                   {"images_per_second", 16 / 0.003},
                   {"seconds_per_iteration", {{"mean", 0.003}, {"p50", 0.002}, {"p90", 0.004}}},
                   {"test_accuracy", 0.7},
+                  {"test_correct", 1050},
+                  {"test_images", 1500},
+                  {"exchanged", {{"gradients", 2000}, {"votes", 1}}},
                   {"weights_sha256", "0123456789abcdef"},
                   {"verdict", "Compute-bound."},
                   {"ranks", {rank_summary(0), rank_summary(1)}}});
@@ -136,6 +142,15 @@ inline void write_run(const std::filesystem::path& folder, const std::string& me
   write_file(folder / "metrics.jsonl", metrics_of_run());
   write_file(folder / "trace.json", trace_of_run());
   write_file(folder / "summary.json", summary_of(method).dump());
+}
+
+/// A table's rows by their first cells.
+inline std::map<std::string, std::map<std::string, std::string>> cells_of(
+    const nlohmann::json& table) {
+  std::map<std::string, std::map<std::string, std::string>> cells;
+  for (const auto& row : table.at("rows"))
+    for (std::size_t i = 0; i < row.size(); ++i) cells[row[0]][table.at("columns")[i]] = row[i];
+  return cells;
 }
 
 }  // namespace lockstep::internal::report

@@ -58,7 +58,7 @@ TEST(RunFolder, KeepsTheEpochAndTheTestOfARunThatAnExceptionEnds) {
   const testing::TemporaryFolder folder;
   try {
     RunFolder run(folder.path(), nlohmann::json::object(), {});
-    run.add_epoch(0, std::vector{iteration(1), iteration(2)});
+    run.add_epoch(0, iteration(2));
     run.add_test(iteration(2));
     throw Error("the weights cannot be saved");
   } catch (const Error&) {

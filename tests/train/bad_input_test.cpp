@@ -106,5 +106,27 @@ TEST_F(BadInput, NesterovNeedsMomentum) {
   testing::expect_error<UsageError>([&] { config_.validate(); }, {"--nesterov", "--momentum"});
 }
 
+TEST(ArraySplitOptions, RefusesWhatMovesImagesBetweenWorkers) {
+  TrainConfig config = small_job();
+  config.workers = 2;
+  config.split = "array";
+  EXPECT_NO_THROW(config.validate());
+  TrainConfig shards = config, balance = config, mistake = config, elastic = config;
+  shards.shards = 4;
+  balance.policy.balance = true;
+  mistake.mistake = "same-order";
+  elastic.transport = "shm";
+  elastic.shards = 2;
+  elastic.elastic = true;
+  for (const auto& [wrong, why] :
+       {std::pair(shards, "--shards gives the same bits on any number of workers"),
+        std::pair(balance, "--balance moves images to faster workers"),
+        std::pair(mistake, "--mistake needs batches of all images"),
+        std::pair(elastic, "--elastic gives the images of a lost worker to others")})
+    testing::expect_error<UsageError>(
+        [&, wrong = wrong] { wrong.validate(); },
+        {"--split array keeps every image on one worker", why, "leave out one of them"});
+}
+
 }  // namespace
 }  // namespace lockstep::internal::train

@@ -104,5 +104,30 @@ TEST_P(FeedTest, PartsHaveTheSameImagesInTheSameOrder) {
   }
 }
 
+TEST_P(FeedTest, GivesEveryRankItsPartOfTheImages) {
+  const auto [big, threads] = GetParam();
+  const data::Loader loader = numbered(22, big);
+  const data::SamplerOptions options{.count = 22, .batch = 8, .seed = 3, .parts = 3};
+  for (int rank = 0; rank < 3; ++rank) {
+    Feed feed(loader, options, sync::shards_of(0, rank, 3), threads);
+    const data::Range part = data::part_of(22, rank, 3);
+    std::vector<std::int64_t> seen;
+    for (std::size_t step = 0; step < 3; ++step) {
+      const MicroBatch batch = feed.next();
+      EXPECT_EQ(batch.global_batch, step < 2 ? 8u : 6u);
+      seen.insert(seen.end(), batch.images->labels.begin(), batch.images->labels.end());
+    }
+    EXPECT_EQ(seen.size(), part.size());
+    for (std::int64_t image : seen) {
+      EXPECT_GE(image, static_cast<std::int64_t>(part.begin));
+      EXPECT_LT(image, static_cast<std::int64_t>(part.end));
+    }
+    Feed resumed(loader, options, sync::shards_of(0, rank, 3), threads);
+    resumed.skip(2);
+    const std::vector<std::int64_t> last = resumed.next().images->labels;
+    EXPECT_TRUE(std::equal(last.rbegin(), last.rend(), seen.rbegin()));
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::internal::train

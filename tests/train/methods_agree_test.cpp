@@ -98,5 +98,39 @@ TEST(SameBits, OtherSeedsTrainOtherWeights) {
   EXPECT_NE(train_on_threads(config).weights_sha256, first);
 }
 
+/// Every byte is counted under what it is for, on every rank.
+TEST_P(MethodsAgree, TheItemsOfWhatIsExchangedAddUp) {
+  const auto& [workers, sync] = GetParam();
+  const run::Summary& summary = trained(workers, sync).summary;
+  std::map<std::string, std::uint64_t> sums;
+  for (const run::RankSummary& rank : summary.ranks)
+    for (const auto& [purpose, bytes] : rank.exchanged) sums[purpose] += bytes;
+  EXPECT_EQ(summary.exchanged, sums);
+  EXPECT_EQ(sums.at("other"), 0u) << "all code that sends says what for";
+  EXPECT_EQ(sums.at("checkpoints"), 0u);
+  EXPECT_GT(sums.at("gradients"), 0u);
+  EXPECT_GT(sums.at("weights"), 0u);
+  EXPECT_GT(sums.at("agreement"), 0u) << "--check-every, and the same options and data";
+  EXPECT_GT(sums.at("metrics"), 0u);
+  // The records count the bytes of steps 2 to 50: gradients, and the weights of methods that
+  // distribute the update.
+  double in_steps = 0;
+  for (const run::RankSummary& rank : summary.ranks) in_steps += 49 * rank.bytes_per_iteration;
+  EXPECT_GE(static_cast<double>(sums.at("gradients") + sums.at("weights")), in_steps);
+}
+
+TEST(Exchanged, GradientsOfARingAreAsManyAsInTheCostTable) {
+  TrainConfig config = small_job();
+  config.workers = 2;
+  config.engine = "torch";  // adds no padding
+  config.sync = "ring";
+  config.iterations = 5;
+  const run::Summary summary = train_on_threads(config);
+  for (const run::RankSummary& rank : summary.ranks)
+    EXPECT_EQ(rank.exchanged.at("gradients"), 5u * 2 * 61706 * 4 / 2);  // 5 steps of 2n(W−1)/W
+  EXPECT_EQ(summary.exchanged.at("votes"), 0u) << "nobody can ask for a stop";
+  EXPECT_EQ(summary.exchanged.at("batch_norm"), 0u) << "LeNet-5 has no batch norm";
+}
+
 }  // namespace
 }  // namespace lockstep::internal::train

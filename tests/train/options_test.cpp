@@ -187,12 +187,15 @@ TEST(Options, ConfigJsonHasTheKeysThatVersion010Had) {
 TEST(Options, IdentityHasTheOptionsThatDecideAStep) {
   TrainConfig config;
   std::map<std::string, std::string> identity = identity_of(config);
-  EXPECT_EQ(identity.size(), 31u);
+  EXPECT_EQ(identity.size(), 32u);
   EXPECT_EQ(identity.at("--batch"), "64");
   EXPECT_EQ(identity.at("--no-shuffle"), "off");
   EXPECT_EQ(identity.at("--epsilon"), "1e-08");
   EXPECT_EQ(identity.at("--local-steps"), "");
   EXPECT_FALSE(identity.contains("--workers"));
+  config.split = "array";
+  config.workers = 3;
+  EXPECT_EQ(identity_of(config).at("--workers"), "3");
   config.sync = "local-sgd";
   config.recipe.schedule = "cosine";
   identity = identity_of(config);

@@ -34,6 +34,10 @@ TEST_F(Resume, ScoresCoverTheWholeLastEpoch) {
   EXPECT_DOUBLE_EQ(resumed.train_loss, whole.train_loss);
   EXPECT_DOUBLE_EQ(resumed.train_accuracy, whole.train_accuracy);
   EXPECT_DOUBLE_EQ(resumed.ranks[1].train_loss, whole.ranks[1].train_loss);
+  ASSERT_EQ(resumed.epoch_results.size(), 3u);
+  ASSERT_EQ(resumed.ranks[1].epoch_results.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_DOUBLE_EQ(resumed.epoch_results[i].train_loss, whole.epoch_results[i].train_loss);
   const auto epochs = metrics_of(run_dir("halves"), "epoch");
   EXPECT_EQ(epochs.back().at("samples"),
             metrics_of(run_dir("whole"), "epoch").back().at("samples"));

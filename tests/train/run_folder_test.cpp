@@ -89,6 +89,8 @@ TEST_F(FinishedRun, ConfigHasTheOptions) {
                                    {"weight_decay", 5e-4},
                                    {"seed", 5000},
                                    {"shuffle", true},
+                                   {"split", "sampler"},
+                                   {"test_per_rank", false},
                                    {"augment", false},
                                    {"first_bucket_mb", 1.0},
                                    {"bucket_mb", 25.0},
@@ -220,12 +222,13 @@ TEST_F(FinishedRun, SummaryHasEveryField) {
       "seconds_per_iteration compute_share communication_share hidden_communication_share "
       "exposed_communication_share wait_share data_share bytes_per_iteration "
       "operations_per_iteration latency_seconds train_loss "
-      "train_accuracy weights_sha256 "
+      "train_accuracy epoch_results seconds_training exchanged weights_sha256 "
       "peak_rss_bytes");
   Names whole = words(
       "method sync algorithm transport engine model data workers threads global_batch shards "
       "epochs iterations seconds_total seconds_per_epoch images_per_second bandwidth_mbs test_loss "
-      "test_accuracy buffers_sha256 stopped verdict bottleneck ranks");
+      "test_accuracy test_correct test_images average_train_losses buffers_sha256 stopped verdict "
+      "bottleneck ranks");
   Names rank{"rank"};
   whole.insert(shared.begin(), shared.end());
   rank.insert(shared.begin(), shared.end());
@@ -262,6 +265,33 @@ TEST_F(FinishedRun, ThroughputIsThatOfAllIterationsExceptTheFirst) {
   for (const nlohmann::json& line : metrics_of(run_dir(), "iteration"))
     if (line.at("iteration") > 1) seconds += line.at("total").get<double>();
   EXPECT_NEAR(summary_.images_per_second, (200 - 16) / (seconds / 2), 1e-3);
+}
+
+TEST_F(FinishedRun, SummaryHasTheEpochsOfEveryRank) {
+  ASSERT_EQ(summary_.epoch_results.size(), 2u);
+  EXPECT_EQ(summary_.epoch_results[1].train_loss, summary_.train_loss);
+  EXPECT_EQ(summary_.epoch_results[1].train_accuracy, summary_.train_accuracy);
+  const auto lines = metrics_of(run_dir(), "epoch");
+  double seconds = 0;
+  for (const nlohmann::json& line : lines) {
+    const run::RankSummary& rank = summary_.ranks.at(line.at("rank"));
+    const run::EpochResults& its = rank.epoch_results.at(line.at("epoch").get<std::size_t>() - 1);
+    EXPECT_EQ(its.train_loss, line.at("loss"));
+    EXPECT_EQ(its.seconds, line.at("total"));
+    EXPECT_DOUBLE_EQ(its.images_per_second, 50 / its.seconds);
+    seconds += its.seconds;
+  }
+  EXPECT_EQ(lines.size(), 4u);
+  EXPECT_NEAR(summary_.ranks[0].seconds_training + summary_.ranks[1].seconds_training, seconds,
+              1e-9);
+  EXPECT_NEAR(summary_.seconds_training, seconds / 2, 1e-9);
+}
+
+TEST_F(FinishedRun, SummaryCountsTheTestedImages) {
+  EXPECT_EQ(summary_.test_images, metrics_of(run_dir(), "test").front().at("samples"));
+  EXPECT_DOUBLE_EQ(
+      static_cast<double>(summary_.test_correct) / static_cast<double>(summary_.test_images),
+      summary_.test_accuracy);
 }
 
 TEST_F(FinishedRun, SummaryHasTheLossOfTheLastEpochOverAllRanks) {

@@ -85,8 +85,8 @@ class Lines : public Losses {
     std::fflush(out_);
   }
 
-  void tested(std::size_t epoch, double loss, double accuracy) override {
-    put(out_, "epoch {}  test loss {:.4f}  accuracy {:.2f} %\n", epoch, loss, 100 * accuracy);
+  void tested(std::size_t epoch, const run::TestResults& test) override {
+    put(out_, "epoch {}  test loss {:.4f}  accuracy {}\n", epoch, test.test_loss, test.text());
     std::fflush(out_);
   }
 
@@ -142,9 +142,9 @@ class Bar : public train::Progress {
     std::fflush(out_);
   }
 
-  void tested(std::size_t epoch, double loss, double accuracy) override {
+  void tested(std::size_t epoch, const run::TestResults& test) override {
     clear();
-    if (lines_) lines_->tested(epoch, loss, accuracy);
+    if (lines_) lines_->tested(epoch, test);
     std::fflush(out_);
   }
 

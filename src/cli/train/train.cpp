@@ -2,12 +2,13 @@
 #include <lockstep/error.h>
 #include <lockstep/init.h>
 
-#include "base/table/quantities.h"
+#include "base/host_name.h"
 #include "cli/command.h"
 #include "cli/leave_report.h"
 #include "cli/options_page.h"
 #include "cli/output.h"
 #include "cli/post_mortem.h"
+#include "cli/print_summary.h"
 #include "cli/restarts.h"
 #include "cli/shipped_data.h"
 #include "cli/stop_request.h"
@@ -17,6 +18,7 @@
 #include "engine/make_engine.h"
 #include "launch/environment/environment.h"
 #include "run/run_folder.h"
+#include "sync/broadcast_text.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/config/options.h"
 #include "train/config/slowdown.h"
@@ -56,20 +58,6 @@ ProgressStyle worker_style(const TrainCommand& command) {
   return command.config.json == "-" ? ProgressStyle::silent : ProgressStyle::lines;
 }
 
-void print_summary(const run::Summary& summary, const train::TrainConfig& config) {
-  put(stdout, "{} in {}: {} per iteration (median), {} images/s\n",
-      counted(static_cast<double>(summary.iterations), "iteration"),
-      in_seconds(summary.seconds_total), in_seconds(summary.seconds_per_iteration.p50),
-      three_digits(summary.images_per_second));
-  put(stdout, "train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {:.2f} %\n",
-      summary.train_loss, 100 * summary.train_accuracy, summary.test_loss,
-      100 * summary.test_accuracy);
-  if (!summary.stopped.empty()) put(stdout, "stopped early: {}\n", summary.stopped);
-  put(stdout, "{}\n", summary.verdict);
-  put(stdout, "weights {}; the run is recorded in {}\n", summary.weights_sha256.substr(0, 16),
-      config.run_dir.string());
-}
-
 /// Trains. A process for which `shown` returns true after that prints the summary and writes the
 /// report; a run that failed or was stopped has a report too.
 run::Summary with_report(const TrainCommand& command, const std::function<bool()>& shown,
@@ -82,7 +70,8 @@ run::Summary with_report(const TrainCommand& command, const std::function<bool()
   };
   try {
     run::Summary summary = train();
-    if (shown() && printed) print_summary(summary, command.config);
+    if (shown() && printed)
+      print_summary(summary, command.config.run_dir, command.config.epochs_table);
     leave();
     return summary;
   } catch (...) {
@@ -122,6 +111,15 @@ StopRequestOptions stop_requests_of(int rank, const TrainCommand& command) {
   return {.announced = rank == 0};
 }
 
+/// On other hosts than rank 0's, where only rank 0 writes. Printed once for each host or node.
+void announce_output(const TrainCommand& command, int rank, const std::string& host,
+                     const std::string& folder) {
+  if (rank == 0 || launch::find_place().local_rank != 0) return;
+  if (!command.progress.empty() || command.config.json == "-") return;
+  put(stdout, "rank 0 prints the results of this run and records it, on {} in {}\n", host, folder);
+  std::fflush(stdout);
+}
+
 /// Trains as one worker of a run that a launcher started.
 void train_as_worker(TrainCommand& command) {
   hold_stop_requests();
@@ -134,6 +132,11 @@ void train_as_worker(TrainCommand& command) {
   catch_stop_requests(stop_requests_of(group.rank(), command));
   command.config.workers = group.size();
   command.config.transport = group.transport();
+  std::string host = host_name();
+  std::string folder = std::filesystem::absolute(command.config.run_dir).string();
+  sync::broadcast_text(group, host);
+  sync::broadcast_text(group, folder);
+  announce_output(command, group.rank(), host, folder);
   const bool shows_result = group.rank() == 0 && command.progress.empty();
   if (shows_result && !command.config.resume && !command.config.restarted)
     remove_post_mortem(command.config.run_dir);
@@ -163,6 +166,8 @@ void train_as_elastic_worker(TrainCommand& command) {
   };
   if (membership.joins()) stop_asked();
   config.run_dir = membership.agree_on("run folder", config.run_dir.string());
+  announce_output(command, membership.number(), membership.agree_on("host", host_name()),
+                  config.run_dir.string());
   config.command =
       fmt::format("lockstep launch --elastic --workers {} -- {}", config.workers, config.command);
   const auto progress = make_progress(worker_style(command), command.config.log_every);

@@ -31,7 +31,8 @@ function oneRunFigures(run) {
     percentFigure('Compute', summary.compute_share, 'forward, backward, optimizer'),
     summary.workers > 1 ? exposedFigure(summary) : null,
     isNumber(summary.train_loss) ? { label: 'Training loss', value: summary.train_loss.toFixed(4) } : null,
-    percentFigure('Test accuracy', summary.test_accuracy),
+    percentFigure('Test accuracy', summary.test_accuracy,
+      isNumber(summary.test_images) ? `${summary.test_correct}/${summary.test_images} images` : null),
   ];
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/number.h"
+#include "comm/purpose.h"
 #include "models/checksum.h"
 #include "run/checkpoint_files.h"
 #include "sync/broadcast_text.h"
@@ -32,8 +33,9 @@ void require_same_run(const models::Metadata& metadata, const TrainConfig& confi
                       const std::string& source) {
   for (const auto& [option, value] : identity_of(config)) {
     const auto found = metadata.find(option);
-    if (found == metadata.end() && option == "--shards" && value == "0")
-      continue;  // written before --shards existed
+    const bool usual =
+        (option == "--shards" && value == "0") || (option == "--split" && value == "sampler");
+    if (found == metadata.end() && usual) continue;  // written before the option existed
     if (found == metadata.end())
       throw FileError(fmt::format("{}: its metadata lack {}", source, option));
     if (found->second != value)
@@ -152,6 +154,7 @@ Checkpoint read_newest_checkpoint(const TrainConfig& config) {
 }
 
 Checkpoint broadcast_checkpoint(Group& group, const TrainConfig& config, std::size_t planned) {
+  const comm::PurposeMark mark(comm::Purpose::checkpoints);
   Checkpoint checkpoint;
   std::string content;
   sync::on_rank_zero(group, [&] { checkpoint = find_next(config, planned, content); });

@@ -2,6 +2,7 @@
 
 #include <lockstep/error.h>
 
+#include "comm/purpose.h"
 #include "sync/on_rank_zero.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ CheckpointSaver::CheckpointSaver(Group group, const TrainConfig& config, Progres
       writer_(config) {}
 
 void CheckpointSaver::wait() {
+  const comm::PurposeMark mark(comm::Purpose::checkpoints);
   sync::on_rank_zero(group_, [this] { writer_.wait(); });
   poll();
 }

@@ -27,6 +27,7 @@ void TrainConfig::validate() const {
     throw UsageError(fmt::format("model {} has no batch norm: leave out --sync-bn", model));
   require_possible_method();
   require_possible_shards();
+  require_possible_split();
   if (epochs == 0 && iterations == 0)
     throw UsageError("--epochs is 0 and --iterations is not given: there is nothing to train");
   if (batch < static_cast<std::size_t>(workers))
@@ -175,6 +176,19 @@ void TrainConfig::require_possible_shards() const {
         workers, shards));
   if (!mistake.empty())
     throw UsageError("--mistake changes what single workers do: leave out --shards or --mistake");
+}
+
+void TrainConfig::require_possible_split() const {
+  if (split != "array") return;
+  const std::string_view why = elastic ? "--elastic gives the images of a lost worker to others"
+                               : shards > 0
+                                   ? "--shards gives the same bits on any number of workers"
+                               : policy.balance   ? "--balance moves images to faster workers"
+                               : !mistake.empty() ? "--mistake needs batches of all images"
+                                                  : "";
+  if (!why.empty())
+    throw UsageError(fmt::format(
+        "--split array keeps every image on one worker, but {}: leave out one of them", why));
 }
 
 void TrainConfig::require_possible_recipe() const {

@@ -51,7 +51,8 @@ struct TrainConfig {
   Recipe recipe;              ///< optimizer, schedule, and so on
   std::uint64_t seed = 5000;  ///< seed of the initial weights and of the order of the images
   bool shuffle = true;
-  bool augment = false;  ///< random crops and flips of the training images
+  std::string split = "sampler";  ///< where a worker's images come from: or "array"
+  bool augment = false;           ///< random crops and flips of the training images
   bool sync_bn = false;  ///< batch norm over the whole global batch, not each worker's slice
   int shards = 0;        ///< logical ranks that make results independent of `workers`; 0 for none
 
@@ -70,10 +71,12 @@ struct TrainConfig {
   bool tensorboard = false;    ///< also write event files for TensorBoard
   std::string json;            ///< write the summary to this file; "-" for standard output
   std::size_t log_every = 20;  ///< print the loss every so many iterations
+  bool epochs_table = false;   ///< print the results of every epoch and rank
 
   std::size_t checkpoint_every =
-      0;                ///< iterations between two checkpoints; 0 for none. Needs a run folder
-  bool resume = false;  ///< resume from the run folder's newest checkpoint
+      0;  ///< iterations between two checkpoints; 0 for none. Needs a run folder
+  bool test_per_rank = false;              ///< every rank also tests its own model
+  bool resume = false;                     ///< resume from the run folder's newest checkpoint
   std::size_t keep_checkpoints = 2;        ///< number of newest checkpoints to keep
   std::string checkpoint_errors = "stop";  ///< what to do if one cannot be written: or "continue"
   int restarts = 0;      ///< restarts from the newest checkpoint after a worker died, at most
@@ -109,6 +112,7 @@ struct TrainConfig {
 
  private:
   void require_possible_shards() const;
+  void require_possible_split() const;
   void require_possible_recipe() const;
   void require_possible_method() const;
   void require_recipe_of_shared_update(const std::string& sync) const;

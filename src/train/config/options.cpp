@@ -63,6 +63,10 @@ Options job_options(TrainConfig& c) {
       {.name = "--no-shuffle", .field = &c.shuffle, .group = kData, .clears = true,
        .identity = true,
        .help = "use the images in the order of the file"},
+      {.name = "--split", .field = &c.split, .group = kData, .choices = {"sampler", "array"},
+       .commands = kTrain, .identity = true,
+       .help = "sampler: every batch is drawn from all images; array: each worker keeps a fixed "
+               "part of them, as numpy.array_split cuts it"},
       {.name = "--augment", .field = &c.augment, .group = kData, .identity = true,
        .help = "random crops (4 pixels) and flips of the training images"},
       {.name = "--seed", .field = &c.seed, .group = kData, .identity = true,
@@ -210,6 +214,11 @@ Options run_options(TrainConfig& c) {
        .help = "divide the global batch by the speed of the workers, which is measured during "
                "training"},
 
+      {.name = "--test-per-rank", .field = &c.test_per_rank, .group = kControl,
+       .commands = kTrain | kCompare,
+       .help = "every worker also tests its own weights and batch-norm statistics on all test "
+               "images"},
+
       {.name = "--checkpoint-every", .field = &c.checkpoint_every, .group = kFaults,
        .commands = kTrain,
        .help = "write a checkpoint to the run folder every N iterations; 0 for none"},
@@ -248,6 +257,9 @@ Options run_options(TrainConfig& c) {
        .same = SameOnRanks::no,
        .help = "print the loss every N iterations: the mean over rank 0's images of that step; "
                "compare and scale print none unless it is given"},
+      {.name = "--epochs-table", .field = &c.epochs_table, .group = kOutput, .commands = kTrain,
+       .recorded = false, .forwarded = false, .same = SameOnRanks::no,
+       .help = "print loss, accuracy, seconds and images/s of every epoch and worker"},
       // Rank 0 writes these two; under mpirun, the process that started mpirun.
       {.name = "--tensorboard", .field = &c.tensorboard, .group = kOutput, .recorded = false,
        .forwarded = false,
@@ -294,6 +306,8 @@ std::map<std::string, std::string> identity_of(const TrainConfig& config) {
   for (const Option& option : options_of(copy))
     if (option.identity) identity[option.name] = text_of(option);
   if (config.method().sync != "local-sgd") identity["--local-steps"] = "";
+  // Where images belong to workers, a step has other images with another number of workers.
+  if (config.split == "array") identity["--workers"] = std::to_string(config.workers);
   // Where the learning rate depends on the length of the training, that is part of it.
   if (optim::parse_shape(config.recipe.schedule).spans_training()) {
     identity["--epochs"] = std::to_string(config.epochs);

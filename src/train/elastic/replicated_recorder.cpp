@@ -1,5 +1,7 @@
 #include "train/elastic/replicated_recorder.h"
 
+#include "comm/purpose.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -49,6 +51,7 @@ void ReplicatedRecorder::complete_row(Row row) {
 }
 
 std::vector<run::Record> ReplicatedRecorder::gather(const std::vector<run::Record>& mine) {
+  const comm::PurposeMark mark(comm::Purpose::metrics);
   std::vector<run::Record> all(mine.size() * static_cast<std::size_t>(group_.size()));
   group_.all_gather(ConstArrayView(mine.data(), mine.size() * kDoubles, DataType::float64),
                     ArrayView(all.data(), all.size() * kDoubles, DataType::float64));

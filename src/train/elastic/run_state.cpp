@@ -3,6 +3,7 @@
 #include <lockstep/error.h>
 
 #include "base/files.h"
+#include "comm/purpose.h"
 #include "run/metrics_file.h"
 #include "run/run_folder.h"
 #include "sync/broadcast_text.h"
@@ -50,6 +51,7 @@ std::optional<FolderLock> lock_if_free(const std::filesystem::path& folder) {
 
 void broadcast_newest_state(Group& group, const TrainConfig& config,
                             std::optional<RunState>& state) {
+  const comm::PurposeMark mark(comm::Purpose::checkpoints);
   const double mine = state ? static_cast<double>(state->checkpoint.iteration) : -1;
   std::vector<double> steps(static_cast<std::size_t>(group.size()));
   group.all_gather(std::vector<double>{mine}, steps);

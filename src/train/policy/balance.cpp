@@ -1,5 +1,7 @@
 #include "train/policy/balance.h"
 
+#include "comm/purpose.h"
+
 #include <algorithm>
 
 namespace lockstep::internal::train {
@@ -28,6 +30,7 @@ void Balance::measure(const run::Record& record) {
 }
 
 std::optional<BatchSplit> Balance::after_step(const run::Record& record) {
+  const comm::PurposeMark mark(comm::Purpose::votes);
   measure(record);
   if (--left_ > 0) return std::nullopt;
   period_ = std::min(2 * period_, kLongestPeriod);

@@ -4,8 +4,9 @@ namespace lockstep::internal::train {
 
 bool EpochPolicy::after_epoch(std::size_t epoch, std::size_t done) {
   tester_.test(done);
-  stop_reason_ = early_stop_.after_epoch(epoch, tester_.loss(), tester_.accuracy());
-  return plateau_.after_epoch(tester_.loss());
+  const run::TestResults test = tester_.results();
+  stop_reason_ = early_stop_.after_epoch(epoch, test.test_loss, test.test_accuracy);
+  return plateau_.after_epoch(test.test_loss);
 }
 
 CheckpointMetadata EpochPolicy::state() const {

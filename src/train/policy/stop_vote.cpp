@@ -1,5 +1,6 @@
 #include "train/policy/stop_vote.h"
 
+#include "comm/purpose.h"
 #include "train/policy/interval.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ StopVote::StopVote(Group group, std::function<bool()> asked)
     : group_(std::move(group)), asked_(std::move(asked)) {}
 
 bool StopVote::after_step(double seconds) {
+  const comm::PurposeMark mark(comm::Purpose::votes);
   if (!asked_) return false;
   if (group_.size() == 1) return asked_();
   slowest_ = std::max(slowest_, seconds);

@@ -6,8 +6,23 @@ namespace lockstep::internal::train {
 
 void Tester::test(std::size_t done) {
   if (tested_ == done) return;
+  test_own(done);
   score_ = replica_.evaluate(dataset_.test, dataset_.test_size);
   tested_ = done;
+}
+
+void Tester::test_own(std::size_t done) {
+  if (!each_rank_ || own_tested_ == done) return;
+  own_score_ = replica_.evaluate_alone(dataset_.test, dataset_.test_size);
+  own_tested_ = done;
+}
+
+run::TestResults Tester::results_of(const engine::Score& score) {
+  const auto images = static_cast<double>(score.samples);
+  return {.test_loss = score.loss_sum / images,
+          .test_accuracy = static_cast<double>(score.correct) / images,
+          .test_correct = score.correct,
+          .test_images = score.samples};
 }
 
 std::optional<run::Record> Tester::take_record(double epoch, double learning_rate) {

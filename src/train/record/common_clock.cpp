@@ -1,5 +1,6 @@
 #include "train/record/common_clock.h"
 
+#include "comm/purpose.h"
 #include "train/policy/interval.h"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ CommonClock::CommonClock(Group group, std::string identity, std::function<double
 
 void CommonClock::after_step(double seconds) {
   if (one_host_) return;
+  const comm::PurposeMark mark(comm::Purpose::metrics);
   slowest_ = std::max(slowest_, seconds);
   if (--left_ > 0) return;
   std::vector<double> slowest{slowest_};

@@ -1,5 +1,6 @@
 #include "train/record/record_gatherer.h"
 
+#include "comm/purpose.h"
 #include "train/policy/interval.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ void add_waiting(std::span<run::Record* const> ranks, double last) {
 }
 
 void RecordGatherer::add(const run::Record& record) {
+  const comm::PurposeMark mark(comm::Purpose::metrics);
   records_.push_back(record);
   slowest_ = std::max(slowest_, record.times.total);
   if (--left_ > 0) return;
@@ -41,6 +43,7 @@ void RecordGatherer::add(const run::Record& record) {
 }
 
 void RecordGatherer::flush() {
+  const comm::PurposeMark mark(comm::Purpose::metrics);
   constexpr std::size_t kDoubles = sizeof(run::Record) / sizeof(double);
   const std::size_t count = records_.size();
   const std::size_t ranks = group_.rank() == 0 ? static_cast<std::size_t>(group_.size()) : 0;
