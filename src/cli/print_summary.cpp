@@ -1,5 +1,6 @@
 #include "cli/print_summary.h"
 
+#include "base/table/quantities.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "report/numbers.h"
@@ -45,7 +46,7 @@ void print_exchanged(const run::Summary& summary) {
   std::sort(parts.rbegin(), parts.rend());
   std::vector<std::string> texts;
   for (const auto& [bytes, purpose] : parts)
-    texts.push_back(fmt::format("{} of {}", report::bytes_text(static_cast<double>(bytes)),
+    texts.push_back(fmt::format("{} of {}", in_bytes(static_cast<double>(bytes)),
                                 purpose == "batch_norm" ? "batch-norm statistics" : purpose));
   put(stdout, "exchanged by all ranks: {}\n", fmt::join(texts, ", "));
 }
