@@ -27,15 +27,15 @@ constexpr Purpose kPurposes[]{
     {"checkpoints", "checkpoints", "training state that is collected to be saved, or handed out"},
     {"other", "other", "everything else"}};
 
-/// A row of numbers of bytes, and their sum.
+/// A row of numbers of bytes, their sum first.
 void add_row(std::string name, const run::Fields& bytes, TextTable& table) {
-  std::vector<std::string> row{std::move(name)};
+  std::vector<std::string> row{std::move(name), ""};
   std::size_t sum = 0;
   for (const Purpose& purpose : kPurposes) {
     sum += bytes.count(purpose.field);
     row.push_back(fmt::format("{}", bytes.count(purpose.field)));
   }
-  row.push_back(fmt::format("{}", sum));
+  row[1] = fmt::format("{}", sum);
   table.rows.push_back(std::move(row));
 }
 
@@ -49,11 +49,10 @@ TextTable epochs_table(const Run& run, std::size_t most_rows) {
 
 TextTable exchanged_table(const std::vector<Run>& runs) {
   TextTable table{.title = "Exchanged, in bytes", .columns = {runs.size() == 1 ? "rank" : "run"}};
+  table.columns.emplace_back("all", "sent by the rank since the run was started or resumed; in "
+                                    "shared memory, read from and written for other ranks");
   for (const Purpose& purpose : kPurposes)
     table.columns.emplace_back(purpose.column, purpose.explanation);
-  table.columns.emplace_back("all",
-                             "sent by the rank since the run was started or resumed; in "
-                             "shared memory, read from and written for other ranks");
   for (const Run& run : runs) {
     if (!run.summary || !run.summary->json().contains("exchanged")) continue;
     if (runs.size() == 1)

@@ -5,11 +5,12 @@
 // have no group, and the number 1.
 const COLUMN_GROUPS = {
   Speed: { 'images/s': 0, lowest: 2, highest: 2, 'speed-up': 0, 'efficiency %': 0, 's/epoch': 2, 'mean ms': 1, 'median ms': 2,
-    'p90 ms': 3, 'total s': 3, 'epoch 1 s': 1, 'epoch 2 s': 1, 's/iteration': 1, 'ms/iteration': 1, 'ms/iteration (mean)': 1 },
+    'p90 ms': 3, 'total s': 3, 'training s': 2, 'epoch 1 s': 1, 'epoch 2 s': 1,
+    's/iteration': 1, 'ms/iteration': 1, 'ms/iteration (mean)': 1 },
   Time: { 'compute %': 1, 'transfer %': 1, 'waiting %': 2, 'data %': 3, 'hidden %': 3, 'exposed %': 1,
     'compute s': 2, 'transfer s': 2, 'waiting s': 2, 'data s': 3, 'comm s': 3, 'hidden s': 3, 'exposed s': 2, 'wait s': 3 },
   Traffic: { 'MB rank 0': 2, 'MB others': 3, 'MB/iteration': 2, 'MB/s': 2, 'of bench %': 3 },
-  Learning: { loss: 1, 'train loss': 1, 'train %': 2, 'test %': 0, 'test loss': 3, weights: 2 },
+  Learning: { loss: 1, 'train loss': 1, 'train %': 2, 'test %': 0, test: 0, 'test loss': 3, weights: 2 },
 };
 const DEFAULT_RANK = 1;
 
