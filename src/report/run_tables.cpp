@@ -1,9 +1,11 @@
 #include "report/run_tables.h"
 
+#include "report/methods.h"
 #include "run/epochs.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -49,8 +51,12 @@ TextTable epochs_table(const Run& run, std::size_t most_rows) {
 
 TextTable exchanged_table(const std::vector<Run>& runs) {
   TextTable table{.title = "Exchanged, in bytes", .columns = {runs.size() == 1 ? "rank" : "run"}};
-  table.columns.emplace_back("all", "sent by the rank since the run was started or resumed; in "
-                                    "shared memory, read from and written for other ranks");
+  const bool shared = std::all_of(runs.begin(), runs.end(), [](const Run& run) {
+    return in_shared_memory(run.config.text("transport"));
+  });
+  table.columns.emplace_back(
+      "all", fmt::format("{} since the run was started or resumed",
+                         shared ? "read from and written for other ranks" : "sent by the rank"));
   for (const Purpose& purpose : kPurposes)
     table.columns.emplace_back(purpose.column, purpose.explanation);
   for (const Run& run : runs) {
