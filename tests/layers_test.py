@@ -104,7 +104,7 @@ EDGES = {
     "cli/dataflow": "base cli dataflow report",
     "cli/doctor": "base cli comm comm/shm launch/hosts observe",
     "cli/launch": "cli launch launch/environment",
-    "cli/train": "base cli cli/bench data engine/built_in launch launch/elastic launch/environment launch/hosts run "
+    "cli/train": "base cli cli/bench comm data engine/built_in launch launch/elastic launch/environment launch/hosts run "
                  "study sync train train/checkpoint train/config train/progress",
     "cli/predict": "base cli cli/bench cli/train comm launch/hosts observe predict report sync",
     "cli/handover": "cli cli/predict",

@@ -35,8 +35,9 @@ json summary_of(const Run& run) {
   if (!run.summary) return nullptr;
   json summary = run.summary->json();
   for (const char* list : {"epoch_results", "average_train_losses"}) summary.erase(list);
-  for (json& rank : summary["ranks"])
-    if (rank.is_object()) rank.erase("epoch_results");
+  if (const auto ranks = summary.find("ranks"); ranks != summary.end())
+    for (json& rank : *ranks)
+      if (rank.is_object()) rank.erase("epoch_results");
   return summary;
 }
 

@@ -51,6 +51,7 @@ class Epochs(ProgramTest):
                  for node in (0, 1)]
         first, second = [self.finish(program, 0)[0] for program in nodes]
         (run,) = (self.folder / "runs").iterdir()
+        self.assertEqual(json.loads((run / "summary.json").read_text())["exchanged"]["other"], 0)
         line = f"rank 0 prints the results of this run and records it, on {socket.gethostname()} in {run}"
         self.assertNotIn(line, first)
         self.assertEqual(second.count(line), 1, second)

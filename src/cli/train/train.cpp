@@ -15,6 +15,7 @@
 #include "cli/train/run_training.h"
 #include "cli/train/train_options.h"
 #include "cli/waiting_notice.h"
+#include "comm/purpose.h"
 #include "engine/make_engine.h"
 #include "launch/environment/environment.h"
 #include "run/run_folder.h"
@@ -132,11 +133,14 @@ void train_as_worker(TrainCommand& command) {
   catch_stop_requests(stop_requests_of(group.rank(), command));
   command.config.workers = group.size();
   command.config.transport = group.transport();
-  std::string host = host_name();
-  std::string folder = std::filesystem::absolute(command.config.run_dir).string();
-  sync::broadcast_text(group, host);
-  sync::broadcast_text(group, folder);
-  announce_output(command, group.rank(), host, folder);
+  {
+    const comm::PurposeMark mark(comm::Purpose::agreement);
+    std::string host = host_name();
+    std::string folder = std::filesystem::absolute(command.config.run_dir).string();
+    sync::broadcast_text(group, host);
+    sync::broadcast_text(group, folder);
+    announce_output(command, group.rank(), host, folder);
+  }
   const bool shows_result = group.rank() == 0 && command.progress.empty();
   if (shows_result && !command.config.resume && !command.config.restarted)
     remove_post_mortem(command.config.run_dir);

@@ -72,11 +72,11 @@ struct TrainConfig {
   std::string json;            ///< write the summary to this file; "-" for standard output
   std::size_t log_every = 20;  ///< print the loss every so many iterations
   bool epochs_table = false;   ///< print the results of every epoch and rank
+  bool test_per_rank = false;  ///< every rank also tests its own model
 
   std::size_t checkpoint_every =
-      0;  ///< iterations between two checkpoints; 0 for none. Needs a run folder
-  bool test_per_rank = false;              ///< every rank also tests its own model
-  bool resume = false;                     ///< resume from the run folder's newest checkpoint
+      0;                ///< iterations between two checkpoints; 0 for none. Needs a run folder
+  bool resume = false;  ///< resume from the run folder's newest checkpoint
   std::size_t keep_checkpoints = 2;        ///< number of newest checkpoints to keep
   std::string checkpoint_errors = "stop";  ///< what to do if one cannot be written: or "continue"
   int restarts = 0;      ///< restarts from the newest checkpoint after a worker died, at most
