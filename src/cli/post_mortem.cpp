@@ -7,7 +7,6 @@
 #include "cli/restarts.h"
 #include "observe/post_mortem.h"
 #include "report/report.h"
-#include "run/continuing.h"
 #include "run/post_mortem_file.h"
 #include "run/run_folder.h"
 
@@ -69,9 +68,8 @@ std::string leave_post_mortem_of_program(const launch::JobResult& result, const 
   if (result.code() == 0 || result.interrupted_by != 0) return {};
   const std::filesystem::path folder = folder_of_workers(result);
   std::string text = examine_and_leave(result, prefix, folder.empty() ? otherwise : folder);
-  if (text.empty() || folder.empty()) return text;
-  leave_report(folder, false);
-  return text + fmt::format("{}{}\n", prefix, run::how_to_continue(folder, true));
+  if (!text.empty() && !folder.empty()) leave_report(folder, false);
+  return text;
 }
 
 void keep_post_mortem(const std::filesystem::path& folder, int restart) {
