@@ -45,6 +45,7 @@ json stopped_of(const Run& run) {
   if (!run.stopped) return nullptr;
   return {{"iteration", run.stopped->iteration},
           {"of", run.stopped->of ? json(*run.stopped->of) : json()},
+          {"running", run.stopped->how.empty()},
           {"why", run.stopped->why}};
 }
 

@@ -43,6 +43,12 @@ class Contents(PageTest):
         self.assertEqual(self.text("main").count("stopped or killed"), 1, "it is said once")
         self.expect_drawn(canvases=4)
 
+    def test_a_run_that_is_still_running_is_no_warning(self):
+        data = sample.stopped()
+        data["runs"][0]["stopped"].update(running=True, why="The run is still running.")
+        self.show(data)
+        self.assertEqual((self.text(".verdict h2"), self.count(".failed")), ("So far", 0))
+
     def test_a_failed_run_has_a_post_mortem(self):
         data = {**sample.page(("ddp",)), "kind": "train"}
         data["runs"][0]["post_mortem"] = sample.post_mortem()

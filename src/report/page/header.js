@@ -52,10 +52,12 @@ function machineLine(page) {
 
 // The verdict of one run that ended without results or diverged is a warning.
 function verdictCard({ runs, verdict }) {
-  const [run] = runs;
-  const failed = runs.length === 1 && (run.stopped || run.summary?.bottleneck?.kind === 'diverged');
+  const [run] = runs.length === 1 ? runs : [];
+  const ended = run?.stopped && !run.stopped.running;
+  const failed = ended || run?.summary?.bottleneck?.kind === 'diverged';
+  const title = run?.stopped?.running ? 'So far' : 'Verdict';
   return element('div', { class: failed ? 'verdict failed' : 'verdict' },
-    [element('h2', {}, runs.length === 1 && run.stopped ? 'What happened' : 'Verdict'), element('p', {}, unbroken(verdict))]);
+    [element('h2', {}, ended ? 'What happened' : title), element('p', {}, unbroken(verdict))]);
 }
 
 function commandLine(command) {
