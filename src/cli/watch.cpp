@@ -41,6 +41,7 @@ void add_watch_command(CLI::App& app, int& code) {
       ->add_option("--port", options->port,
                    "port on 127.0.0.1; 0: one that the system chooses. Other machines cannot "
                    "connect: use ssh -L")
+      ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   command->callback([options, &code] {
     try {

@@ -62,6 +62,7 @@ class Server(WatchTest):
         self.watch()
         _, errors = self.run_program("watch", "--port", self.port, code=1)
         self.assertIn(f"127.0.0.1:{self.port}", errors)
+        self.expect_refused("watch --port 70000", "--port: Value 70000 not in range")
 
 
 class Page(WatchTest):
@@ -125,13 +126,18 @@ class Page(WatchTest):
             window.scrollTo(0, 600);
             const ranks = document.querySelector('#learning select');
             ranks.value = 'every';
-            ranks.dispatchEvent(new Event('change'));""")
+            ranks.dispatchEvent(new Event('change'));
+            document.querySelector('#tables details').open = true;""")
+        ranks = self.text("#tables tbody")
         last = self.browser.run(POINTS)
         self.browser.wait_until(f"{POINTS.replace('return', 'return (')[:-1]}) > {last};")
         self.assertEqual(self.browser.run("""
             return [window.sameDocument, window.scrollY, document.querySelector('#learning select').value,
                     Chart.getChart(document.querySelector('#learning canvas')).data.datasets.length];"""),
             [True, 600, "every", 2])
+        self.browser.wait_until(f"return document.querySelector('#tables tbody').textContent !== {ranks!r};")
+        self.assertTrue(self.browser.run("""
+            return window.sameDocument && document.querySelector('#tables details').open;"""))
 
     def expect_a_killed_worker_is_shown(self, training):
         os.kill(children_of(training.pid)[1], signal.SIGKILL)

@@ -25,21 +25,33 @@ function restoreSwitches() {
 // What decides which sections and charts the page has.
 function structureOf(page) {
   const lengths = (records) => records.map((record) => [record.rank, record.loss.length > 1]);
-  return JSON.stringify([page.kind, page.notes.length > 0, page.tables.map((table) => table.title),
+  return JSON.stringify([page.kind, page.tables.map((table) => [table.title, table.columns]),
     page.runs.map((run) => [run.name, run.summary !== null, run.stopped?.why, run.test !== null, run.timeline !== null,
       run.post_mortem !== null, lengths(run.iterations), lengths(run.epochs)])]);
 }
 
-// Shows new data of the same structure. Builders of charts read the runs each time they draw.
+function showFreshNotes(page) {
+  const [old, made] = [document.getElementById('notes'), notes(page)];
+  if (old && made) old.replaceWith(made);
+  else if (made) document.querySelector('main > section').before(made);
+}
+
+function showFreshTables(tables) {
+  fittedTables.forEach((its) => {
+    const fresh = tables.find((table) => table.title === its.table.title);
+    if (!fresh || JSON.stringify(fresh.rows) === JSON.stringify(its.table.rows)) return;
+    Object.assign(its.table, fresh);
+    its.fit();
+  });
+}
+
+// Shows new data of the same structure. Tables and charts read their data each time they are drawn.
 function showFresh(page, fresh) {
-  const changed = (part) => JSON.stringify(page[part]) !== JSON.stringify(fresh[part]);
-  const parts = [['notes', notes], ['tables', tables]].filter(([part]) => changed(part));
+  const newNotes = JSON.stringify(page.notes) !== JSON.stringify(fresh.notes);
   fresh.runs.forEach((run, index) => Object.assign(page.runs[index], run));
   Object.assign(page, fresh, { runs: page.runs });
-  parts.forEach(([part, build]) => {
-    const made = build(page);
-    if (made) document.getElementById(part)?.replaceWith(made);
-  });
+  if (newNotes) showFreshNotes(page);
+  showFreshTables(fresh.tables);
   drawAllCharts();
 }
 
