@@ -100,7 +100,7 @@ bool KnownRuns::is_watched(const fs::path& folder) const {
 }
 
 fs::path KnownRuns::group_folder_of(const FollowedRun& run) const {
-  const fs::path folder = run.folder().parent_path();
+  fs::path folder = run.folder().parent_path();
   if (!is_of_study(run)) return folder;
   // A study has folders with the runs of its repetitions.
   const bool repeated = std::any_of(runs_.begin(), runs_.end(), [&](const auto& other) {

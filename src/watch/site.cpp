@@ -77,7 +77,7 @@ HttpResponse Site::answer_about(const std::string& id, const std::string& what) 
 const json& Site::page_of(const std::string& id) {
   if (pages_.size() >= kMostPages && !pages_.contains(id)) pages_.clear();
   Page& page = pages_[id];
-  const json version = known_.state_json(id)["version"];
+  const std::string version = known_.state_json(id)["version"].dump();
   if (page.version == version) return page.json;
   const auto follow = [&](const std::filesystem::path& file) {
     return page.metrics.try_emplace(file, file).first->second.read();

@@ -26,8 +26,8 @@ class Site {
   /// The page of a run or study that was asked for, so that only new metrics are read again.
   struct Page {
     std::map<std::filesystem::path, report::FollowedMetrics> metrics;
-    nlohmann::json version;
-    nlohmann::json json;
+    std::string version;  ///< as JSON
+    nlohmann::json json = nlohmann::json::object();
   };
 
   void refresh();
