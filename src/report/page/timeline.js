@@ -9,7 +9,7 @@ const TIMELINE_KEYS_SHOWN = [
   { label: 'optimizer', colour: 'optimizer' }, { label: 'synchronise', colour: 'synchronise' },
   { label: 'communication hidden by backward', colour: 'hidden' },
   { label: 'waiting hidden by backward', colour: 'hidden-wait' },
-  { label: 'exposed communication', colour: 'exposed' }, { label: 'waiting for other ranks', colour: 'wait' },
+  { label: 'exposed transfer', colour: 'exposed' }, { label: 'waiting for other ranks', colour: 'wait' },
   { label: 'gradient ready', colour: 'gradient', shape: 'mark' },
 ];
 
