@@ -201,7 +201,8 @@ json FollowedRun::to_json() const {
 
 json FollowedRun::ranks_json() const {
   std::set<int> numbers;
-  const auto workers = static_cast<int>(std::min(number_or_zero(config_, "workers"), kMostRanks));
+  const auto workers =
+      static_cast<int>(std::clamp(number_or_zero(config_, "workers"), 0.0, kMostRanks));
   for (int rank = 0; rank < workers; ++rank) numbers.insert(rank);
   for (const auto& [rank, progress] : ranks_) numbers.insert(rank);
   json ranks = json::array();

@@ -125,7 +125,7 @@ TEST_F(WatchedRun, AResumedRunStartsOver) {
 TEST_F(WatchedRun, DamagedFilesAreNoError) {
   for (const char* file : {"config.json", "summary.json", "postmortem.json", "metrics.jsonl"})
     for (const char* content :
-         {"", "{", "[]", R"({"planned_iterations":"x","workers":-1,"ranks":3})"}) {
+         {"", "{", "[]", R"({"planned_iterations":"x","workers":-1e300,"ranks":3})"}) {
       write_file(path_ / file, content);
       EXPECT_NO_THROW(state()) << file << content;
     }

@@ -31,7 +31,8 @@ function runFigures(run) {
   return [
     ['speed', run.images_per_second > 0 ? threeDigits(run.images_per_second) : '', 'images/s'],
     ['left', running && run.seconds_left > 0 ? timeLeft(run.seconds_left) : '', 'left'],
-    ['loss', isNumber(run.loss) ? run.loss.toFixed(4) : '', 'loss'],
+    // JSON has no NaN: after an iteration, null is the loss of a training that diverged.
+    ['loss', isNumber(run.loss) ? run.loss.toFixed(4) : run.iteration > 0 ? 'NaN' : '', 'loss'],
     ['test', isNumber(run.test_accuracy) ? percent(run.test_accuracy) : '', 'test accuracy'],
   ].filter(([, value]) => value !== '');
 }
