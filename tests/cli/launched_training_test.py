@@ -21,7 +21,7 @@ class LaunchedTraining(ProgramTest):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_refuses_hosts_whose_layouts_differ(self):
-        if "onednn" not in self.run_program("train", "--help")[0]:
+        if not self.has_onednn():
             self.skipTest("this build has one engine")
         # Rank 1 pretends to be an older processor; a padded layout may have as many values as another.
         script = f'[ "$RANK" = 0 ] || export ONEDNN_MAX_CPU_ISA=SSE41; exec {BINARY} train "$@"'

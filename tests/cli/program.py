@@ -122,6 +122,10 @@ class ProgramTest(unittest.TestCase):
     def run_program(self, *arguments, code=0):
         return self.finish(self.start(*arguments), code)
 
+    def has_onednn(self):
+        """Whether the onednn engine is built, which needs a libtorch that shares its oneDNN library."""
+        return "onednn" in self.run_program("train", "--help")[0]
+
     def run_on_terminal(self, *arguments):
         """Runs the program with a terminal as its output; returns the output."""
         master, slave = pty.openpty()

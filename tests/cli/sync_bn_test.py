@@ -24,9 +24,6 @@ class SyncBatchNorm(ProgramTest):
             self.assertLess(run["loss_difference"], 1e-9)
         self.assertIs(json.loads((self.folder / "run" / "ddp" / "config.json").read_text())["sync_bn"], True)
 
-    def has_onednn(self):
-        return "onednn" in self.run_program("train", "--help")[0]
-
     def expect_same_bits_on_every_transport(self, *options):
         seen = set()
         for transport in ["shm", "thread", "gloo", *(["mpi"] if shutil.which("mpirun") else [])]:
