@@ -60,10 +60,11 @@ void print_summary(const run::Summary& summary, const std::filesystem::path& run
                   [](const run::RankSummary& rank) { return rank.test.has_value(); });
   if (epochs) print_epochs(summary);
   if (epochs || tested) print_ranks(summary, tested);
-  put(stdout, "{} in {}: {} per iteration (median), {} images/s\n",
+  const run::Distribution& seconds = summary.seconds_per_iteration;
+  put(stdout, "{} in {}: {} images/s, {} per iteration (mean; median {}, 90th percentile {})\n",
       counted(static_cast<double>(summary.iterations), "iteration"),
-      in_seconds(summary.seconds_total), in_seconds(summary.seconds_per_iteration.p50),
-      three_digits(summary.images_per_second));
+      in_seconds(summary.seconds_total), three_digits(summary.images_per_second),
+      in_seconds(seconds.mean), in_seconds(seconds.p50), in_seconds(seconds.p90));
   put(stdout, "train loss {:.4f}, accuracy {:.2f} %; test loss {:.4f}, accuracy {}\n",
       summary.train_loss, 100 * summary.train_accuracy, summary.test_loss, summary.text());
   print_exchanged(summary);

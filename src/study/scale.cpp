@@ -1,11 +1,11 @@
 #include "study/scale.h"
 
 #include "base/files.h"
-#include "run/metrics_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockstep::internal::study {
 
@@ -55,24 +55,12 @@ std::string too_large(const Scaling& scaling, const PlannedRun& plan) {
       plan.name, plan.config.workers, plan.batch, needed / 1e9, free / 1e9);
 }
 
-std::map<std::size_t, double> seconds_of_epochs(const PlannedRun& plan) {
-  struct Epoch {
-    double seconds = 0, images = 0, ranks = 0;
-  };
-  std::map<std::size_t, Epoch> epochs;
-  const std::filesystem::path file = plan.config.run_dir / "metrics.jsonl";
-  if (std::filesystem::exists(file))
-    run::for_each_metric(file, [&](const run::MetricsLine& line) {
-      if (line.kind != "epoch") return;
-      Epoch& epoch = epochs[static_cast<std::size_t>(line.epoch)];
-      epoch.seconds += line.times.total;
-      epoch.images += line.samples;
-      epoch.ranks += 1;
-    });
+/// Of the epochs that have all images: the last one may be a part.
+std::map<std::size_t, double> seconds_of_epochs(const run::Summary& summary, std::size_t images) {
   std::map<std::size_t, double> seconds;
-  for (const auto& [number, epoch] : epochs)
-    if (epoch.images == static_cast<double>(plan.images))
-      seconds[number] = epoch.seconds / epoch.ranks;
+  for (const run::EpochResults& its : summary.epoch_results)
+    if (std::round(its.images_per_second * its.seconds) == static_cast<double>(images))
+      seconds[its.epoch] = its.seconds;
   return seconds;
 }
 
@@ -134,7 +122,7 @@ Scaling scale(const ScaleJob& job, const RunPlanned& run, const MeasureMessages&
     }
     make_folder(plan.config.run_dir);
     ScaledRun scaled{.plan = plan, .summary = run(plan), .bench = {}};
-    scaled.epoch_seconds = seconds_of_epochs(plan);
+    scaled.epoch_seconds = seconds_of_epochs(scaled.summary, plan.images);
     scaled.seconds_per_epoch = seconds_of_epoch(scaled.summary, plan.images);
     scaled.oversubscribed = scaled.summary.workers * scaled.summary.threads > job.machine.cores;
     if (!scaled.alone()) scaled.bench = bench(plan, scaled.summary);
