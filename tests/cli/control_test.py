@@ -19,7 +19,7 @@ class Control(ProgramTest):
         for transport in ways:
             output, errors = self.run_program("train", *SMALL, "--workers", 2, "--transport", transport, "--epochs", 50,
                                               "--stop-at-accuracy", 0.02, "--patience", 40, "--run-dir", "run")
-            self.assertRegex(output, r"(?m)^epoch 1  test loss [\d.]+  accuracy [\d.]+ %$")
+            self.assertRegex(output, r"(?m)^epoch 1  test loss [\d.]+  accuracy \d+/1000 \([\d.]+ %\)$")
             self.assertRegex(output, r"(?m)^stopped early: after epoch 1 the test accuracy is [\d.]+ %, which reaches the target of 2 %$")
             self.assertEqual(errors, "")
             summary, config = self.read("summary.json"), self.read("config.json")
