@@ -84,7 +84,7 @@ void HttpServer::serve(std::chrono::milliseconds time) {
   std::size_t i = 0;
   connections_.remove_if([&](Connection& connection) {
     const bool ready = watched[++i].revents != 0;
-    return ready ? !advance(connection) : connection.deadline.passed();
+    return (ready && !advance(connection)) || connection.deadline.passed();
   });
   if (watched[0].revents != 0) accept_new();
 }
@@ -154,7 +154,7 @@ bool HttpServer::send(Connection& connection) {
 bool HttpServer::drain(Connection& connection) {
   char block[kLongestHead];
   const ssize_t got = ::recv(connection.socket.get(), block, sizeof block, MSG_DONTWAIT);
-  return got > 0 ? !connection.deadline.passed() : got < 0 && would_block();
+  return got > 0 || (got < 0 && would_block());
 }
 
 }  // namespace lockstep::internal::watch
