@@ -33,10 +33,10 @@ function groupRuns(titles, columns) {
   return runs;
 }
 
-// The row above the heads: the names of the groups. Null if there are no groups.
+// The row above the heads: the names of the groups. Null if there are no groups to tell apart.
 function groupRow(titles, columns) {
   const runs = groupRuns(titles, columns);
-  if (runs.every((run) => run.name === '')) return null;
+  if (runs.filter((run) => run.name !== '').length < 2) return null;
   return element('tr', { class: 'groups' }, runs.map(({ name, columns: its }) =>
     (name === '' ? element('td', { colspan: its.length }) : element('th', { scope: 'colgroup', colspan: its.length }, name))));
 }
