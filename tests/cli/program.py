@@ -104,13 +104,17 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(self.end, program)
         return program
 
-    def end(self, program):
+    def kill_all(self, program):
+        """Kills the program and its workers; they have ended when it returns."""
         while left := [process for process, _, session, _ in processes() if session == program.pid]:
             for process in left:
                 with contextlib.suppress(ProcessLookupError):  # workers of a launcher go with it
                     os.kill(process, signal.SIGKILL)
             program.poll()
         program.wait()
+
+    def end(self, program):
+        self.kill_all(program)
         program.stdout.close()
         program.stderr.close()
 

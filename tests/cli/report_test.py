@@ -285,14 +285,10 @@ class Report(ProgramTest):
         self.wait_for(program, "iteration 5/")
         self.run_program("report", "run", "--out", "now.html")
         self.assertIn("still running", self.expect_incomplete(self.page("now.html"))["stopped"]["why"])
-        self.end_hard(program)
+        self.kill_all(program)
         self.assertFalse((self.folder / "run" / "report.html").exists())
         self.run_program("report", "run")
         self.assertIn("killed", self.expect_incomplete(self.page("run/report.html"))["stopped"]["why"])
-
-    def end_hard(self, program):
-        os.killpg(program.pid, signal.SIGKILL)
-        program.wait()
 
     def test_the_report_of_a_resumed_training_has_all_iterations(self):
         job = ["train", *SMALL, "--workers", 2, "--checkpoint-every", 3, "--run-dir", "run", "--iterations"]

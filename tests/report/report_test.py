@@ -1,9 +1,7 @@
 """The pages that the program writes, in a real browser: they show the content of the run folder."""
 import json
-import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import unittest
@@ -112,8 +110,7 @@ class OtherPages(PageTest, ProgramTest):
     def test_a_killed_run_says_how_far_it_came(self):
         program = self.start("train", *ENDLESS, "--workers", 2, "--run-dir", "run")
         self.wait_for(program, "iteration 200/")
-        os.killpg(program.pid, signal.SIGKILL)
-        program.wait()
+        self.kill_all(program)
         self.run_program("report", "run")
         self.open(self.folder / "run" / "report.html")
         found = re.search(r"killed\. It is recorded up to iteration (\d+) of \d+\. There is no checkpoint",
