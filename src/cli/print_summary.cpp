@@ -48,7 +48,9 @@ void print_exchanged(const run::Summary& summary) {
   for (const auto& [bytes, purpose] : parts)
     texts.push_back(fmt::format("{} of {}", in_bytes(static_cast<double>(bytes)),
                                 purpose == "batch_norm" ? "batch-norm statistics" : purpose));
-  put(stdout, "exchanged by all ranks: {}\n", fmt::join(texts, ", "));
+  put(stdout, "exchanged by all ranks{}: {}\n",
+      run::lacks_exchanged_bytes(summary.transport) ? ", without MPI's own collectives" : "",
+      fmt::join(texts, ", "));
 }
 
 }  // namespace

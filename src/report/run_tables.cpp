@@ -2,6 +2,7 @@
 
 #include "report/methods.h"
 #include "run/epochs.h"
+#include "run/summary.h"
 
 #include <fmt/format.h>
 
@@ -51,6 +52,10 @@ TextTable epochs_table(const Run& run, std::size_t most_rows) {
 
 TextTable exchanged_table(const std::vector<Run>& runs) {
   TextTable table{.title = "Exchanged, in bytes", .columns = {runs.size() == 1 ? "rank" : "run"}};
+  if (std::any_of(runs.begin(), runs.end(), [](const Run& run) {
+        return run::lacks_exchanged_bytes(run.config.text("transport"));
+      }))
+    table.title += ", without MPI's own collectives";
   const bool shared = std::all_of(runs.begin(), runs.end(), [](const Run& run) {
     return in_shared_memory(run.config.text("transport"));
   });

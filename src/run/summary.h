@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::internal::run {
@@ -92,5 +93,10 @@ struct Summary : CommonResults, TestResults {
 nlohmann::json to_json(const Summary& summary);
 /// Throws FileError that names `source` if a field is missing or of the wrong type.
 Summary summary_from_json(nlohmann::json json, const std::string& source);
+
+/// Whether `exchanged` lacks bytes: MPI's own collectives do not report theirs.
+inline bool lacks_exchanged_bytes(std::string_view transport) {
+  return transport.ends_with("mpi");
+}
 
 }  // namespace lockstep::internal::run

@@ -46,12 +46,6 @@ class Page : public ::testing::Test {
   static nlohmann::json page_of(const std::vector<std::filesystem::path>& folders) {
     return page_json(read_source(folders));
   }
-  static void change(const std::filesystem::path& file,
-                     const std::function<void(nlohmann::json&)>& edit) {
-    nlohmann::json json = nlohmann::json::parse(read_file(file));
-    edit(json);
-    write_file(file, json.dump());
-  }
   const testing::TemporaryFolder folder_;
 };
 

@@ -1,16 +1,25 @@
 // Run folders for tests of reports, written by hand: what they hold is known to the last digit.
 #pragma once
 
+#include "base/files.h"
 #include "support/temporary_folder.h"
 
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 
 namespace lockstep::internal::report {
+
+inline void change(const std::filesystem::path& file,
+                   const std::function<void(nlohmann::json&)>& edit) {
+  nlohmann::json json = nlohmann::json::parse(read_file(file));
+  edit(json);
+  write_file(file, json.dump());
+}
 
 /// A line of metrics.jsonl with its end. Seconds of parts are a tenth of `total` each.
 inline std::string metrics_line(const std::string& kind, int rank, int epoch, int iteration,

@@ -55,6 +55,13 @@ TEST_F(RunTables, OfARunHasTheBytesThatItsRanksExchanged) {
   EXPECT_EQ(cells["all"]["all"], "2001");
 }
 
+TEST_F(RunTables, OfARunOverMpiSaysWhichBytesAreNotCounted) {
+  const auto folder = run("a");
+  change(folder / "config.json", [](nlohmann::json& json) { json["transport"] = "mpi"; });
+  EXPECT_EQ(page_of({folder}).at("tables")[3].at("title"),
+            "Exchanged, in bytes, without MPI's own collectives");
+}
+
 TEST_F(RunTables, OfSeveralRunsHasTheRanksOfEach) {
   const nlohmann::json page = page_of({run("a"), run("b", "ring")});
   ASSERT_EQ(page.at("tables").size(), 3u);
