@@ -37,7 +37,7 @@ void print_ranks(const run::Summary& summary, bool tested) {
   put(stdout, "\n{}\n", to_text(table, on_terminal()));
 }
 
-/// "exchanged: 36.9 MB of gradients, 370 kB of weights". Nothing for one worker.
+/// "exchanged by all ranks: 36.9 MB of gradients, 370 kB of weights". Nothing for one worker.
 void print_exchanged(const run::Summary& summary) {
   std::vector<std::pair<std::uint64_t, std::string>> parts;
   for (const auto& [purpose, bytes] : summary.exchanged)

@@ -14,8 +14,6 @@ namespace {
 
 /// Throughputs that differ by a smaller factor count as equal: so do equal runs on an idle machine.
 constexpr double kSameRate = 1.05;
-/// A larger factor between mean and median is explained.
-constexpr double kNearMedian = 1.2;
 
 bool is_faster(const Throughput& a, const Throughput& b) {
   return a.spread().median > b.spread().median;

@@ -70,6 +70,9 @@ struct IterationTimes {
   int averages_every = 1;  ///< local-sgd: steps between two averages of the weights
 };
 
+/// A mean that is this factor larger than the median, or smaller, is explained.
+constexpr double kNearMedian = 1.2;
+
 /// Names the runs whose mean and median differ by more than 20 %, and the cause. Empty if there are
 /// none.
 std::string explain_means(const std::vector<IterationTimes>& runs);

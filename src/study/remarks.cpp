@@ -3,6 +3,7 @@
 #include "base/table/quantities.h"
 #include "base/text.h"
 #include "launch/hosts/machine.h"
+#include "run/ranking.h"
 
 #include <fmt/format.h>
 
@@ -18,8 +19,6 @@ namespace {
 constexpr double kBusy = 0.5;
 /// Speed-ups may be larger by this factor without a remark.
 constexpr double kMargin = 1.1;
-/// A baseline whose mean iteration is longer than its median by this factor is uneven.
-constexpr double kUneven = 1.2;
 
 int cores_of(const run::Summary& summary, const Machine& machine) {
   return std::max(1, std::min(summary.workers * summary.threads, machine.cores));
@@ -34,7 +33,7 @@ std::vector<std::string> reasons_for(const SpeedUp& speedup, const Machine& mach
   const auto& [name, times, run, baseline] = speedup;
   std::vector<std::string> reasons;
   if (const run::Distribution& seconds = baseline.seconds_per_iteration;
-      seconds.mean > kUneven * seconds.p50)
+      seconds.mean > run::kNearMedian * seconds.p50)
     reasons.push_back(fmt::format(
         "the baseline ran unevenly (mean iteration {}, median {}), as on a busy machine",
         in_seconds(seconds.mean), in_seconds(seconds.p50)));
@@ -61,9 +60,9 @@ Machine this_machine() {
 std::string on_busy_machine(const Machine& machine) {
   if (machine.load <= kBusy) return "";
   return fmt::format(
-      "In the minute before the study, {:.1f} threads were busy on {} core{}: if they kept "
+      "In the minute before the study, {:.1f} threads were busy on {}: if they kept "
       "running, the measured times are too long.",
-      machine.load, machine.cores, machine.cores == 1 ? "" : "s");
+      machine.load, counted(machine.cores, "core"));
 }
 
 double speedup_of_cores(const SpeedUp& speedup, const Machine& machine) {
@@ -85,8 +84,8 @@ std::string on_impossible_speedups(const std::vector<SpeedUp>& speedups, const M
   std::vector<std::string> clauses;
   for (const auto& [most, names] : found)
     clauses.push_back(fmt::format("of at most {:.3g}, exceeded by {}", most, enumerate(names)));
-  return fmt::format("{} core{} explain{} a speed-up {}. Possible reasons: {}.", machine.cores,
-                     machine.cores == 1 ? "" : "s", machine.cores == 1 ? "s" : "",
+  return fmt::format("{} explain{} a speed-up {}. Possible reasons: {}.",
+                     counted(machine.cores, "core"), machine.cores == 1 ? "s" : "",
                      fmt::join(clauses, "; "), fmt::join(reasons, "; "));
 }
 

@@ -76,8 +76,7 @@ std::string on_first_epochs(const Scaling& scaling) {
                                 : fmt::format("{:.2f} to {:.2f}", spread.low, spread.high);
   return fmt::format(
       "The first epoch takes {} times as long as the second. It includes one-time setup: planning "
-      "the "
-      "network, first use of memory, and filling of caches.",
+      "the network, first use of memory, and filling of caches.",
       times);
 }
 

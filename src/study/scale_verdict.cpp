@@ -162,8 +162,7 @@ std::string what_is_not_exact(const Scaling& scaling) {
     if (exact > 0 && run.speedup > exact * (1 + kNoise))
       text += fmt::format(
           " {} with {} and {} images each has a speed-up of {:.2f}, exact methods at most {:.2f}; "
-          "it "
-          "is not exact: {}.",
+          "it is not exact: {}.",
           run.summary.method, workers_text(run.summary.workers), run.plan.batch, run.speedup, exact,
           run.plan.config.inexactness());
   }

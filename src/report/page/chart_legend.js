@@ -9,7 +9,7 @@ function keyButton({ label, colour, line, dash, shape }, press) {
 }
 
 // Entries are {label, colour}, with {line, dash} for a line and {shape} for another class of the sample. The legend has an
-// `element`, the set of `hidden` labels, and functions that draw its drawings anew.
+// `element`, the set of `hidden` labels, and functions that draw its drawings again.
 function makeLegend(entries) {
   const legend = { entries, hidden: new Set(), redraws: [] };
   const press = (label) => {
